@@ -3,6 +3,7 @@
 // here.
 
 import type { CapacityBuffer, PodTemplateObject } from "../model/capacity-buffer.ts";
+import type { KubernetesLease } from "../model/karpenter-lease.ts";
 import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -47,6 +48,7 @@ export interface Kinds {
   readonly CSINode: CSINode;
   readonly VolumeAttachment: VolumeAttachment;
   readonly Namespace: Namespace;
+  readonly Lease: KubernetesLease;
 }
 
 export type Kind = keyof Kinds;

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Lab } from "../../lab/host.ts";
 import { FAMILIES, NODE_CLASS, nodePool, SPOT } from "../simulation/story.ts";
-import { type AutoMode, autoMode, watched } from "../support/auto-mode.ts";
 import { alive, INFLATE, MINUTE, names, pass, records, running, runningPods, scale } from "../support/lab-story.ts";
+import { AUTO_MODE, type OtherOwner, otherOwner, watched } from "../support/other-owner.ts";
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
 /** A lab with one node of ours and some of Auto Mode. */
-async function beside(count: number): Promise<{ readonly lab: Lab; readonly auto: AutoMode }> {
+async function beside(count: number): Promise<{ readonly lab: Lab; readonly auto: OtherOwner }> {
   const watch = watched();
   const ours = nodePool([SPOT, FAMILIES]);
   lab = await running(1, [NODE_CLASS, ours, INFLATE], { hooks: watch.hooks, settings: { nodeRepair: true, staticCapacity: true } });
-  return { lab, auto: await autoMode(lab, watch, count) };
+  return { lab, auto: await otherOwner(AUTO_MODE, lab, watch, count) };
 }
 
 describe("EKS Auto Mode in the same cluster", () => {
@@ -30,9 +30,11 @@ describe("EKS Auto Mode in the same cluster", () => {
       },
       { user: "auto" },
     );
+    auto.own("NodeClaim", "general-purpose-unlaunched");
     const copy = world.store.get("Node", twin.node);
     const { uid: _, resourceVersion: __, ...metadata } = { ...copy?.metadata };
     world.store.create({ ...copy, metadata: { ...metadata, name: "twin" } } as never, { user: "auto" });
+    auto.own("Node", "twin");
     auto.disrupt(expired, "Expired");
     auto.disrupt(drifted, "Drifted");
     auto.condition("Node", silent.node, "KernelReady", "False");

@@ -7,9 +7,12 @@ import type { CallHooks } from "../../lab/world/intercept.ts";
 import type { MutableObject } from "../../lab/world/store.ts";
 import { MINUTE, pass } from "./lab-story.ts";
 
-/** EKS Auto Mode in the lab: its objects, its instances, and a record of every write to one of them. */
+/**
+ * Another owner of NodeClaims in the lab, EKS Auto Mode or Karpenter: its objects, its instances, and a record of every
+ * write to one of them.
+ */
 
-const AUTO = "system:serviceaccount:kube-system:eks-auto-mode";
+const AUTO = "another-controller";
 const CLASS = { group: "eks.amazonaws.com", kind: "NodeClass", name: "default" };
 
 /** The NodeClass has the name of our EC2NodeClass. */
@@ -26,11 +29,38 @@ const poolOf = (name: string, spec: object = {}): ApiObject => ({
   },
 });
 
-export const AUTO_POOLS: readonly ApiObject[] = [NODE_CLASS, poolOf("general-purpose"), poolOf("system", { replicas: 2 })];
+/** Who owns the objects: how they are named, and what tells them from ours. */
+export interface Owner {
+  readonly pool: string;
+  readonly nodeClassRef: typeof CLASS;
+  /** Labels of NodeClaims and nodes. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Tags of instances, beside those of the cluster. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** Objects that exist before its machines. */
+  readonly objects: readonly ApiObject[];
+}
+
+export const AUTO_MODE: Owner = {
+  pool: "general-purpose",
+  nodeClassRef: CLASS,
+  labels: { "eks.amazonaws.com/compute-type": "auto", "eks.amazonaws.com/nodeclass": "default" },
+  tags: { "eks:kubernetes-node-pool-name": "general-purpose", "eks:kubernetes-node-class-name": "default" },
+  objects: [NODE_CLASS, poolOf("general-purpose"), poolOf("system", { replicas: 2 })],
+};
+
+/** A Karpenter with the same NodePool and EC2NodeClass. */
+export const KARPENTER: Owner = {
+  pool: "default",
+  nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+  labels: { "karpenter.k8s.aws/ec2nodeclass": "default" },
+  tags: { "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default" },
+  objects: [],
+};
 
 type Calls = readonly { readonly method: string; readonly id: string }[];
 
-/** The parts that `watched` and `autoMode` share: what was asked of EC2. */
+/** The parts that `watched` and `otherOwner` share: what was asked of EC2. */
 export interface Watched {
   readonly hooks: CallHooks;
   readonly calls: Calls;
@@ -46,30 +76,32 @@ export function watched(): Watched {
   return { calls, hooks: { before } };
 }
 
-/** A machine of Auto Mode: a NodeClaim, its instance and its node. */
-export interface AutoMachine {
+/** A machine of another owner: a NodeClaim, its instance and its node. */
+export interface OtherMachine {
   readonly claim: string;
   readonly node: string;
   readonly id: string;
 }
 
-export interface AutoMode {
-  readonly machines: readonly AutoMachine[];
-  /** Changes an object as Auto Mode does. */
+export interface OtherOwner {
+  readonly machines: readonly OtherMachine[];
+  /** Counts an object that a test has made as one of the owner's. */
+  readonly own: (kind: string, name: string) => void;
+  /** Changes an object as its owner does. */
   readonly change: (kind: "Node" | "NodeClaim", name: string, change: (o: MutableObject) => void) => void;
-  /** Auto Mode decides to remove a machine: the taint and the reason are set, nothing is removed yet. */
-  readonly disrupt: (machine: AutoMachine | undefined, reason: string) => void;
+  /** The owner decides to remove a machine: the taint and the reason are set, nothing is removed yet. */
+  readonly disrupt: (machine: OtherMachine | undefined, reason: string) => void;
   readonly condition: (kind: "Node" | "NodeClaim", name: string, type: string, status?: Condition["status"]) => void;
-  /** Each write, event, record and call of ours that is about something of Auto Mode: there must be none. */
+  /** Each write, event, record and call of ours that is about something of the owner: there must be none. */
   readonly touched: () => Promise<readonly string[]>;
 }
 
-/** Starts Auto Mode with some machines that have registered. The lab must run one node of its own. */
-export async function autoMode(lab: Lab, { calls }: Watched, count: number): Promise<AutoMode> {
+/** Starts another owner with some machines that have registered. The lab must run one node of its own. */
+export async function otherOwner(owner: Owner, lab: Lab, { calls }: Watched, count: number): Promise<OtherOwner> {
   const { world, cloud } = lab;
   const { store } = world;
-  const labels = { "eks.amazonaws.com/compute-type": "auto", "eks.amazonaws.com/nodeclass": "default" };
-  const change: AutoMode["change"] = (kind, name, how) => {
+  const { labels } = owner;
+  const change: OtherOwner["change"] = (kind, name, how) => {
     for (const subresource of [undefined, "status"] as const) {
       if (kind === "Node" && subresource === "status") continue;
       store.patch(kind, name, undefined, { user: AUTO, subresource }, (o) => {
@@ -78,36 +110,34 @@ export async function autoMode(lab: Lab, { calls }: Watched, count: number): Pro
       });
     }
   };
-  const condition: AutoMode["condition"] = (kind, name, type, status = "True") =>
+  const condition: OtherOwner["condition"] = (kind, name, type, status = "True") =>
     change(kind, name, (o) => {
       const lastTransitionTime = new Date(world.clock.now()).toISOString();
       const others = ((o.status?.conditions ?? []) as readonly Condition[]).filter((one) => one.type !== type);
       o.status = { ...o.status, conditions: [...others, { type, status, reason: type, message: "", lastTransitionTime }] };
     });
 
-  for (const object of AUTO_POOLS) store.create(object, { user: AUTO });
-  const isOthers = (o: ApiObject | undefined): boolean => {
-    if (o === undefined) return false;
-    const spec = o.spec as { nodeClassRef?: typeof CLASS; template?: { spec?: { nodeClassRef?: typeof CLASS } }; nodeName?: string };
-    const ref = spec?.nodeClassRef ?? spec?.template?.spec?.nodeClassRef;
-    if (ref?.group === CLASS.group || o["kind"] === CLASS.kind) return true;
-    if (o.metadata.labels?.["eks.amazonaws.com/compute-type"] === "auto") return true;
-    return o["kind"] === "Pod" && isOthers(store.get("Node", spec?.nodeName ?? ""));
-  };
   const writes: string[] = [];
-  const names = new Set(AUTO_POOLS.map(({ kind, metadata }) => `${String(kind)} ${metadata.name}`));
-  world.onChange(({ kind, verb, subresource, object, old, user }) => {
-    if (!isOthers(object) && !isOthers(old)) return;
-    names.add(`${kind} ${object.metadata.name}`);
+  const names = new Set<string>();
+  const own = (kind: string, name: string): void => void names.add(`${kind} ${name}`);
+  for (const object of owner.objects) {
+    store.create(object, { user: AUTO });
+    own(String(object["kind"]), object.metadata.name);
+  }
+  world.onChange(({ kind, verb, subresource, object, old = object, user }) => {
+    const onNode = (one: ApiObject): boolean => names.has(`Node ${(one.spec as { nodeName?: string } | undefined)?.nodeName}`);
+    if (kind === "Pod" ? !onNode(object) && !onNode(old) : !names.has(`${kind} ${object.metadata.name}`)) return;
+    if (kind === "Pod") own(kind, object.metadata.name);
     if (user === PRODUCT) writes.push(`${verb} ${kind} ${object.metadata.name}${subresource === undefined ? "" : ` ${subresource}`}`);
   });
   /** Pods on a node that is being deleted are planned for, and are told where they should go. */
   const isAbout = ({ about, reason }: PublishedEvent): boolean =>
     names.has(`${about.kind} ${about.metadata.name}`) && !(about.kind === "Pod" && reason === "Nominated");
 
-  const [own] = cloud.machines();
-  if (own === undefined) throw new Error("the lab needs one node of its own, whose user data Auto Mode's machines take");
-  const userData = own.userData.replaceAll("karpenter.k8s.aws/ec2nodeclass", "eks.amazonaws.com/nodeclass");
+  const [first] = cloud.machines();
+  if (first === undefined) throw new Error("the lab needs one node of its own, whose user data the other machines take");
+  const [classLabel = ""] = Object.keys(labels).filter((key) => key.endsWith("nodeclass"));
+  const userData = first.userData.replaceAll("karpenter.k8s.aws/ec2nodeclass", classLabel);
   const template = { name: "auto-mode", imageId: "ami-auto", userData, instanceProfile: "auto", securityGroupIds: [], tags: {} };
   const rest = {
     blockDeviceMappings: [],
@@ -117,25 +147,26 @@ export async function autoMode(lab: Lab, { calls }: Watched, count: number): Pro
   await cloud.fleet.ensureLaunchTemplate({ ...template, ...rest });
   const tags = {
     "eks:eks-cluster-name": world.cluster,
-    "eks:kubernetes-node-pool-name": "general-purpose",
-    "eks:kubernetes-node-class-name": "default",
+    ...owner.tags,
     [`kubernetes.io/cluster/${world.cluster}`]: "owned",
   };
-  const { instanceType, zone, imageId, subnetId = "" } = own.instance;
-  const machines: AutoMachine[] = [];
+  const { instanceType, zone, imageId, subnetId = "" } = first.instance;
+  const machineLabels = { "node.kubernetes.io/instance-type": instanceType, "topology.kubernetes.io/zone": zone };
+  const machines: OtherMachine[] = [];
   for (let i = 0; i < count; i++) {
-    const claim = `general-purpose-${i}`;
+    const claim = `${owner.pool}-other${i}`;
+    own("NodeClaim", claim);
     store.create(
       {
         apiVersion: "karpenter.sh/v1",
         kind: "NodeClaim",
         metadata: {
           name: claim,
-          labels: { "karpenter.sh/nodepool": "general-purpose", "karpenter.sh/capacity-type": "spot", ...labels },
+          labels: { "karpenter.sh/nodepool": owner.pool, "karpenter.sh/capacity-type": "spot", ...machineLabels, ...labels },
           annotations: { "karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": "v3" },
           finalizers: ["karpenter.sh/termination"],
         },
-        spec: { requirements: [], nodeClassRef: CLASS, expireAfter: i === 0 ? "1m" : "336h", terminationGracePeriod: "24h" },
+        spec: { requirements: [], nodeClassRef: owner.nodeClassRef, expireAfter: i === 0 ? "1m" : "336h", terminationGracePeriod: "24h" },
       },
       { user: AUTO },
     );
@@ -147,8 +178,9 @@ export async function autoMode(lab: Lab, { calls }: Watched, count: number): Pro
       tags,
     });
     const simulated = cloud.machines().find((one) => one.instance.id === instance?.id);
-    if (simulated === undefined) throw new Error("Auto Mode's machine was not launched");
+    if (simulated === undefined) throw new Error("the other owner's machine was not launched");
     const providerID = `aws:///${zone}/${simulated.instance.id}`;
+    own("Node", simulated.nodeName);
     machines.push({ claim, node: simulated.nodeName, id: simulated.instance.id });
     // More than the node will have: the consistency check of an owner would complain.
     const amounts = { capacity: { cpu: "96", memory: "384Gi", pods: "110" }, allocatable: { cpu: "95", memory: "380Gi", pods: "110" } };
@@ -162,13 +194,14 @@ export async function autoMode(lab: Lab, { calls }: Watched, count: number): Pro
     for (const type of ["Registered", "Initialized", "Ready"]) condition("NodeClaim", claim, type);
     change("Node", node, (o) => {
       const registered = { "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true" };
-      o.metadata.labels = { ...o.metadata.labels, ...labels, ...registered, "karpenter.sh/nodepool": "general-purpose" };
+      o.metadata.labels = { ...o.metadata.labels, ...labels, ...registered, "karpenter.sh/nodepool": owner.pool };
       o.metadata.finalizers = ["karpenter.sh/termination"];
       o.spec.taints = [];
     });
   }
   return {
     machines,
+    own,
     change,
     condition,
     disrupt(machine, reason) {
