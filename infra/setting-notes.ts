@@ -16,6 +16,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   BATCH_IDLE_DURATION:
     "how long no pod must have come before a plan is made. A pod's arrival is known to half a second; a wake-up is held back for a second at least",
   BATCH_MAX_DURATION: "the longest time from the first pod to the plan, while further pods come",
+  BESIDE_KARPENTER:
+    "plan, launch and disrupt although a Karpenter runs in the cluster; only for a Karpenter that has no NodePools of EC2NodeClasses to itself, since two autoscalers launch for the same pods",
   BURSTABLE_PRICE:
     "`surplus`: a T type counts its price and the surplus credits that the requests of its pods cost if they are used; `list`: its price alone",
   CLUSTER_CA_BUNDLE: "`caBundle` of the cluster, if the deployment names one; EKS is asked otherwise",

@@ -2,6 +2,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Catalogue } from "../core/offerings/catalogue.ts";
 import type { Announcement } from "../core/ports/announcements.ts";
 import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
+import { managedObjects } from "../functions/adapters/kubernetes/managed-objects.ts";
 import { type LogRecord, memoryLog } from "../functions/adapters/log.ts";
 import { memoryMetrics } from "../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../functions/adapters/store/sqlite-store.ts";
@@ -108,7 +109,7 @@ export function createLab(options: LabOptions): Lab {
       caBundle: Buffer.from("a certificate authority of the lab").toString("base64"),
       serviceCidr: "10.100.0.0/16",
     },
-    kubernetes: guarded(simulatedKubernetes(world), "kubernetes"),
+    kubernetes: managedObjects(guarded(simulatedKubernetes(world), "kubernetes")),
     store: guarded(store, "store"),
     fleet: guarded(cloud.fleet, "fleet"),
     wakeUps: guarded(wakeUps, "wakeUps"),

@@ -9,13 +9,13 @@ import {
   INITIALIZED,
   INTENT,
   NODE_CLASS,
-  NODE_CLASS_GROUP,
   NODE_POOL,
   REGISTERED,
   TERMINATION_FINALIZER,
   UNREGISTERED_TAINT,
   ZONE,
 } from "../model/labels.ts";
+import { isManagedClaim } from "../model/managed.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
@@ -24,7 +24,7 @@ import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
 import { heldUntil, readyTogether, takesPods } from "./hold.ts";
-import { isDoneWith, isNameOf, isStranger } from "./identity.ts";
+import { isDoneWith, isLaunchedByOther, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
@@ -60,7 +60,7 @@ export function advance(view: ClaimView): Step {
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
   if (record.uid !== claim.metadata.uid && (record.uid ?? record.instance) !== undefined) return relink(record, claim);
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
-  const marked = withMarks(claim);
+  const marked = withMarks(claim, record);
   if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
   if (record.instance === undefined) return launch(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Launched")) return writeLaunched(record, claim);
@@ -73,11 +73,12 @@ export function advance(view: ClaimView): Step {
 const LAUNCH_UNLISTED_MS = 60_000;
 
 /**
- * A NodeClaim of another provider is ignored, and so is one whose finalizer of ours is removed. A NodeClaim that we
+ * A NodeClaim of another provider is ignored, and so is one that another controller launched, or one whose finalizer of
+ * ours is removed. A NodeClaim that we
  * made and whose record is lost waits for garbage collection until EC2 must list whatever was launched for it.
  */
 function adopt(claim: NodeClaim, now: number): Step {
-  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
+  if (!isManagedClaim(claim) || isDoneWith(claim) || isLaunchedByOther(claim)) return { actions: [] };
   const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
   if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }] };
@@ -153,17 +154,20 @@ export function markTerminating(view: { readonly now: number }, record: NodeClai
 }
 
 /**
- * The NodeClaim with our finalizer and the label of its NodeClass, which NodeClaims made by hand lack; undefined when
- * it has both. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
+ * The NodeClaim with our finalizer, the label of its NodeClass and the annotation of its record, which NodeClaims made
+ * by hand lack; undefined when it has them. The annotation tells it from those of another controller, should the record
+ * be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
  * before its instance.
  */
-function withMarks(claim: NodeClaim): NodeClaim | undefined {
-  const { finalizers, labels } = claim.metadata;
-  if (finalizers?.includes(TERMINATION_FINALIZER) && labels?.[NODE_CLASS] !== undefined) return undefined;
+function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim | undefined {
+  const { finalizers, labels, annotations } = claim.metadata;
+  const isMarked = labels?.[NODE_CLASS] !== undefined && annotations?.[INTENT] !== undefined;
+  if (finalizers?.includes(TERMINATION_FINALIZER) && isMarked) return undefined;
   const metadata = {
     ...claim.metadata,
     finalizers: withFinalizer(finalizers),
     labels: { ...labels, [NODE_CLASS]: claim.spec.nodeClassRef.name },
+    annotations: { [INTENT]: intentId, ...annotations },
   };
   return { ...claim, metadata };
 }

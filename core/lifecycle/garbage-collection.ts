@@ -18,7 +18,7 @@ export interface Inventory {
   /** Names of NodeClaims whose record cannot be read: their instances are not garbage. */
   readonly unreadable?: ReadonlySet<string>;
   readonly claims: readonly NodeClaim[];
-  /** Registered nodes. */
+  /** Registered nodes, without those that another controller launched. */
   readonly nodes: readonly Node[];
   /** Instances that carry the cluster's tags. */
   readonly instances: readonly Instance[];

@@ -21,6 +21,15 @@ export function isDoneWith({ metadata }: NodeClaim): boolean {
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(TERMINATION_FINALIZER);
 }
 
+/**
+ * Whether another controller, such as Karpenter, has launched a NodeClaim that has no record: it has an instance, and
+ * not the annotation that each NodeClaim with a record gets. It stays that controller's until a user asks for it with
+ * the command `rebuild`.
+ */
+export function isLaunchedByOther({ metadata, status }: NodeClaim): boolean {
+  return status?.providerID !== undefined && metadata.annotations?.[INTENT] === undefined;
+}
+
 /** Reason of the event on a NodeClaim whose instance has another owner. */
 export const FOREIGN_INSTANCE = "ForeignInstance";
 

@@ -21,6 +21,8 @@ export interface Snapshot {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly nodePools: readonly NodePool[];
+  /** NodePools that another controller serves: no node is made from them, which pods are told. */
+  readonly otherPools?: readonly NodePool[];
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   readonly pods: readonly Pod[];

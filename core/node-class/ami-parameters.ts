@@ -81,7 +81,7 @@ export function amiParameters({ name, version, family }: Alias, kubernetes: stri
 export function unsupportedAlias({ name }: Alias, kubernetes: string): string | undefined {
   const minor = Number(kubernetes.split(".")[1]);
   if (name === "al2" && minor >= 33)
-    return `there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs ${kubernetes}; use al2023@latest`;
+    return `there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs ${kubernetes}; use al2023@latest without amiFamily AL2, and see that userData suits it`;
   if (name === "windows2025" && minor < 35)
     return `there are no Windows Server 2025 images for Kubernetes 1.34 and earlier, and the cluster runs ${kubernetes}; use windows2022@latest`;
   return undefined;

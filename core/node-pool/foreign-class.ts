@@ -1,7 +1,6 @@
 import { NODE_CLASS_GROUP } from "../model/labels.ts";
+import { isServed, NODE_CLASS_KIND } from "../model/managed.ts";
 import type { NodePool } from "../model/node-pool.ts";
-
-const KIND = "EC2NodeClass";
 
 /** Groups of NodeClasses that other controllers serve, and the names of those controllers. */
 const OWNERS: Readonly<Record<string, string>> = { "eks.amazonaws.com": "EKS Auto Mode" };
@@ -14,9 +13,10 @@ export const ownerOfGroup = (group: string): string | undefined => (Object.hasOw
  * names an EC2NodeClass. Such NodePools get no status here, because another controller may own them.
  */
 export function foreignNodeClass({ spec }: Pick<NodePool, "spec">): string | undefined {
-  const { group, kind } = spec.template.spec.nodeClassRef;
-  if (group === NODE_CLASS_GROUP && kind === KIND) return undefined;
+  const { nodeClassRef } = spec.template.spec;
+  if (isServed(nodeClassRef)) return undefined;
+  const { group, kind } = nodeClassRef;
   const owner = ownerOfGroup(group);
   const belongs = owner === undefined ? "which is" : `which belongs to ${owner} and is`;
-  return `its nodeClassRef names a ${kind} of group ${group}, ${belongs} not served here; use an ${KIND} of group ${NODE_CLASS_GROUP}`;
+  return `its nodeClassRef names a ${kind} of group ${group}, ${belongs} not served here; use an ${NODE_CLASS_KIND} of group ${NODE_CLASS_GROUP}`;
 }

@@ -3,6 +3,7 @@
 // here.
 
 import type { CapacityBuffer, PodTemplateObject } from "../model/capacity-buffer.ts";
+import type { KubernetesLease } from "../model/karpenter-lease.ts";
 import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -47,6 +48,7 @@ export interface Kinds {
   readonly CSINode: CSINode;
   readonly VolumeAttachment: VolumeAttachment;
   readonly Namespace: Namespace;
+  readonly Lease: KubernetesLease;
 }
 
 export type Kind = keyof Kinds;
@@ -70,10 +72,13 @@ export interface PublishedEvent {
  */
 export interface Kubernetes {
   get<K extends Kind>(kind: K, name: string, namespace?: string): Promise<Kinds[K] | undefined>;
-  /** All objects of a kind. `fieldSelector` and `labelSelector` have the API's syntax. */
+  /**
+   * All objects of a kind. `fieldSelector` and `labelSelector` have the API's syntax. Functions see NodeClaims and
+   * NodePools of another controller only with `everyOwner` (functions/adapters/kubernetes/managed-objects.ts).
+   */
   list<K extends Kind>(
     kind: K,
-    options?: { readonly fieldSelector?: string; readonly labelSelector?: string },
+    options?: { readonly fieldSelector?: string; readonly labelSelector?: string; readonly everyOwner?: true },
   ): Promise<readonly Kinds[K][]>;
   /** Throws ConflictError when an object of that name exists. */
   create<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;

@@ -5,7 +5,8 @@
 import { type Inventory, instanceIdOf, isAlive } from "../lifecycle/garbage-collection.ts";
 import { isDoneWith } from "../lifecycle/identity.ts";
 import type { Instance } from "../model/instance.ts";
-import { CAPACITY_TYPE, NODE_CLASS_GROUP, NODE_POOL, ZONE } from "../model/labels.ts";
+import { CAPACITY_TYPE, NODE_POOL, ZONE } from "../model/labels.ts";
+import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { NodePool } from "../model/node-pool.ts";
@@ -48,7 +49,7 @@ export function planRebuild(remains: Remains): readonly RebuildStep[] {
 function lostRecords({ cluster, records, claims, instances, now, newId }: Remains): readonly RebuildStep[] {
   const known = new Set(records.map(({ name }) => name));
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
-  const lost = claims.filter((claim) => isOurs(claim) && !isDoneWith(claim) && !known.has(claim.metadata.name));
+  const lost = claims.filter((claim) => isManagedClaim(claim) && !isDoneWith(claim) && !known.has(claim.metadata.name));
   return lost.map((claim): RebuildStep => {
     const launched = launchedFor(claim.metadata.uid, instances);
     const record = recordFromClaim(claim, { cluster, now, id: newId(), ...(launched && { launched: recordedInstance(launched) }) });
@@ -156,8 +157,4 @@ function withOwner(manifest: NodeClaim, nodePools: readonly NodePool[]): NodeCla
     return owner.kind !== "NodePool" ? [owner] : uid === undefined ? [] : [{ ...owner, uid }];
   });
   return { ...manifest, metadata: { ...manifest.metadata, ownerReferences: owners } };
-}
-
-function isOurs({ spec }: NodeClaim): boolean {
-  return spec.nodeClassRef.group === NODE_CLASS_GROUP;
 }

@@ -88,6 +88,7 @@ export const SETTINGS = {
   /** USD per hour. */
   NODE_OVERHEAD_PRICE: { as: "nodeOverheadPrice", readBy: "decisions", fallback: "0.02", read: numberOf(0), isOurs: true },
   BURSTABLE_PRICE: { as: "burstablePrice", readBy: "decisions", fallback: "surplus", read: oneOf("surplus", "list"), isOurs: true },
+  BESIDE_KARPENTER: { as: "besideKarpenter", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
   ISOLATED_VPC: { as: "isolatedVpc", readBy: "decisions", fallback: "false", read: bool },
   ENABLE_ZONAL_SHIFT: { as: "zonalShift", readBy: "decisions", fallback: "false", read: bool },
   /** ms, as every duration. */

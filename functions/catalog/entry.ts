@@ -6,6 +6,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import type { ZonalShift } from "../../core/ports/zonal-shift.ts";
 import { documentName } from "../adapters/catalogue/document.ts";
+import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry, type ScheduleEvent } from "../shared/cluster-entry.ts";
 import type { Memory } from "./node-classes.ts";
@@ -34,16 +35,17 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
     memories.set(cluster, memory);
     return memory;
   };
+  /** While a Karpenter runs, it writes these objects: two writers would overwrite each other's hashes. */
+  const refresh = async (cluster: CatalogClusterDeps): Promise<void> => {
+    if (!(await standsStill(cluster))) await refreshNodeClasses(cluster, memoryOf(cluster.cluster.name));
+  };
   const perCluster = entry(
     {
-      onWakeUp: (_wakeUp, cluster) => refreshNodeClasses(cluster, memoryOf(cluster.cluster.name)),
+      onWakeUp: (_wakeUp, cluster) => refresh(cluster),
       async onSchedule(_event, cluster) {
         const { zonalShift } = cluster;
         const isShiftable = zonalShift !== undefined && cluster.settings.zonalShift;
-        await Promise.all([
-          refreshNodeClasses(cluster, memoryOf(cluster.cluster.name)),
-          isShiftable && markShiftedZones({ ...cluster, zonalShift }),
-        ]);
+        await Promise.all([refresh(cluster), isShiftable && markShiftedZones({ ...cluster, zonalShift })]);
       },
     },
     deps,

@@ -1,7 +1,6 @@
 import { hasChoice } from "../../core/launch/free-addresses.ts";
 import { canonicalJson } from "../../core/lib/fnv.ts";
 import { isTrue } from "../../core/model/conditions.ts";
-import { NODE_CLASS_GROUP } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
@@ -31,9 +30,7 @@ export async function refreshNodeClass(
   deps: CatalogDeps,
 ): Promise<EC2NodeClass | undefined> {
   const { kubernetes, cluster, log } = deps;
-  const own = claims.filter(
-    ({ spec }) => spec.nodeClassRef.group === NODE_CLASS_GROUP && spec.nodeClassRef.name === nodeClass.metadata.name,
-  );
+  const own = claims.filter(({ spec }) => spec.nodeClassRef.name === nodeClass.metadata.name);
   if (nodeClass.metadata.deletionTimestamp !== undefined) return finish(nodeClass, own, deps);
 
   const now = (): Promise<EC2NodeClass | undefined> => kubernetes.get("EC2NodeClass", nodeClass.metadata.name);

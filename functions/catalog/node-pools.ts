@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../core/lib/fnv.ts";
 import { conditionOf, isTrue } from "../../core/model/conditions.ts";
-import { NODE_CLASS_GROUP, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
+import { NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
 import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
@@ -13,8 +13,7 @@ import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.t
 const MAX_TRIES = 3;
 
 /**
- * Refreshes a NodePool's hash and status. NodePools whose class belongs to another cloud provider are left alone.
- * Writes only what has changed; what it cannot write is left to the next pass.
+ * Refreshes a NodePool's hash and status. Writes only what has changed; what it cannot write is left to the next pass.
  */
 export async function refreshNodePool(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
   let listed: NodePool | undefined = pool;
@@ -31,7 +30,7 @@ export async function refreshNodePool(pool: NodePool, context: PoolContext, deps
  */
 async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
   const { kubernetes, wakeUps, cluster } = deps;
-  if (pool.spec.template.spec.nodeClassRef.group !== NODE_CLASS_GROUP || pool.metadata.deletionTimestamp !== undefined) return;
+  if (pool.metadata.deletionTimestamp !== undefined) return;
   const current = await mark(pool, context, deps);
   const status = nodePoolStatus(current, context);
   if (canonicalJson(status) === canonicalJson(current.status ?? {})) return;

@@ -7,6 +7,7 @@ import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
 import { reportOf } from "../../core/disruption/reports/report-of.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
+import { isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -40,14 +41,14 @@ const MAX_SEARCH_MS = 10_000;
 export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
   const decided = await withLease(deps, async (lease) => {
-    const before = await readClusterState(deps);
+    const before = withoutOthers(await readClusterState(deps));
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
     const advanced = await advanceCommands({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
     // Replacements that were written just now take room and use limits: the next decision must see them.
     const fresh = advanced.some((command) => isStarted(command, before.commands));
-    const state = fresh ? await readClusterState(deps) : before;
+    const state = fresh ? withoutOthers(await readClusterState(deps)) : before;
     const [records, commands] = fresh ? [state.records, state.commands] : [observed, advanced];
     const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
@@ -90,6 +91,22 @@ export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterD
   });
   if (!decided) wakeTimes.push(deps.now() + 2_000);
   await sleepUntil(wakeTimes, deps);
+}
+
+/**
+ * The state with the nodes of NodeClaims that another controller has launched out of reach: they have no record, and
+ * are left alone until a user adopts them.
+ */
+function withoutOthers(state: ClusterState): ClusterState {
+  const { nodeClaims, untouchable = new Map() } = state.snapshot;
+  const known = new Set(state.records.map(({ name }) => name));
+  const others = nodeClaims.filter((claim) => !known.has(claim.metadata.name) && isLaunchedByOther(claim));
+  if (others.length === 0) return state;
+  const reasons = others.map(({ metadata, status }) => {
+    const why = `NodeClaim ${metadata.name} was launched by another controller; the command rebuild adopts it`;
+    return [status?.nodeName ?? "", why] as const;
+  });
+  return { ...state, snapshot: { ...state.snapshot, untouchable: new Map([...untouchable, ...reasons]) } };
 }
 
 /** Whether this pass has written the command's replacements. */

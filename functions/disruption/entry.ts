@@ -4,6 +4,7 @@
 
 import { WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { SETTLE_MS } from "../../core/signals/signal.ts";
+import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { disrupt } from "./disrupt.ts";
@@ -15,12 +16,17 @@ export const disruptionEntry = (deps: EntryDeps) =>
       onWakeUp: async (wakeUp, cluster) => {
         const reason: WakeUpReason<"disruption"> = wakeUp.kind === "disruption" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind };
         const { swarms } = WAKE_UP_CAUSES.disruption[reason.cause];
-        if (!swarms || (await isFirstOfSwarm(cluster))) await disrupt(reason, cluster);
+        if (!swarms || (await isFirstOfSwarm(cluster))) await decide(reason, cluster);
       },
-      onSchedule: (_event, cluster) => disrupt({ cause: "Sweep" }, cluster),
+      onSchedule: (_event, cluster) => decide({ cause: "Sweep" }, cluster),
     },
     deps,
   );
+
+/** Commands under way wait, too, while a Karpenter runs: it would remove their taints. */
+async function decide(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<void> {
+  if (!(await standsStill(cluster))) await disrupt(reason, cluster);
+}
 
 /**
  * Whether no other wake-up of the swarm has been served within SETTLE_MS / 2. Each pod that is bound or deleted, and

@@ -2,6 +2,7 @@ import { logEvent } from "../../core/announcements/log-events.ts";
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
 import { foreignCluster } from "../../core/lifecycle/identity.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
+import { standsStill } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
@@ -17,6 +18,8 @@ const HOUR_MS = 60 * 60_000;
  */
 export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   await collectClaims(inventory, deps);
+  // What has lost its NodeClaim may be an instance that a running Karpenter has just launched.
+  if (await standsStill(deps)) return;
   await collectInstances(inventory, deps);
   await collectNodes(inventory, deps);
   await collectLaunchTemplates(deps);

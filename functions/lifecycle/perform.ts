@@ -9,6 +9,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
+import { standsStill } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
@@ -105,6 +106,8 @@ const FOREIGN_WINDOW_MS = 60 * 60_000;
  */
 async function adopt(claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
   const { cluster, store, fleet, now, newId } = deps;
+  // A NodeClaim that nobody has launched yet may be one that Karpenter is about to launch.
+  if (claim.metadata.annotations?.[INTENT] === undefined && (await standsStill(deps))) return "done";
   const shown = instanceFromStatus(claim);
   const [found] = shown ? await fleet.describe([shown.id]) : [];
   const foreign = found && isAlive(found) ? foreignInstance(found, { cluster: cluster.name, name: claim.metadata.name }) : undefined;

@@ -1,6 +1,7 @@
 import { vanishedClaims } from "../../core/lifecycle/garbage-collection.ts";
-import { isDoneWith } from "../../core/lifecycle/identity.ts";
-import { NODE_CLASS_GROUP, REGISTERED } from "../../core/model/labels.ts";
+import { isDoneWith, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
+import { REGISTERED } from "../../core/model/labels.ts";
+import { isOthersNode } from "../../core/model/managed.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
@@ -13,6 +14,7 @@ import { hydrateRecords } from "./hydration.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
+import { reportOthersClaims } from "./report-others-claims.ts";
 import { reconcileReservations } from "./reservations.ts";
 
 /** A wake-up that is this late is taken for lost. */
@@ -27,12 +29,14 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const unreadable = new Set<string>();
   // NodeClaims are listed before instances: one that is launched in between is then not taken for one whose instance is
   // gone.
-  const [records, claims, nodes] = await Promise.all([
+  const [records, claims, registered] = await Promise.all([
     store.list(cluster.name, ({ name }) => unreadable.add(name)),
     kubernetes.list("NodeClaim"),
     kubernetes.list("Node", { labelSelector: `${REGISTERED}=true` }),
   ]);
+  const nodes = registered.filter((node) => !isOthersNode(node));
   const byName = new Map(records.map((record) => [record.name, record]));
+  const known = claims.filter(({ metadata }) => byName.has(metadata.name));
   const changed = claims.filter((claim) => isForeignToRecord(claim, byName.get(claim.metadata.name)));
   const leaving = new Set(nodes.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [] : [spec.providerID])));
   const left = claims.filter(({ metadata, status }) => leaving.has(status?.providerID) && !byName.get(metadata.name)?.terminating);
@@ -42,8 +46,13 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   await wakeUps.wake([...overdue, ...dueSoon(records, now())]);
   await inTurn([
     () => endVanished(records, claims, deps),
-    () => repair(nodes, claims, deps),
-    () => checkConsistency(nodes, claims, deps),
+    () => repair(nodes, known, deps),
+    () => checkConsistency(nodes, known, deps),
+    () =>
+      reportOthersClaims(
+        claims.filter((claim) => !byName.has(claim.metadata.name) && !isDoneWith(claim)),
+        deps,
+      ),
     () => pollStatus(records, deps),
     () => reconcileReservations(records, deps),
     async () => {
@@ -75,8 +84,7 @@ async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
 
 /** Whether a NodeClaim's record does not know of it: a user created the NodeClaim, or its deletion was missed. */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
-  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP) return false;
-  if (record === undefined) return !isDoneWith(claim);
+  if (record === undefined) return !isDoneWith(claim) && !isLaunchedByOther(claim);
   return claim.metadata.deletionTimestamp !== undefined && record.terminating === undefined;
 }
 

@@ -3,6 +3,7 @@
 // writes no NodeClaim.
 
 import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { provision } from "./provision.ts";
@@ -22,8 +23,9 @@ export const provisionEntry = (deps: EntryDeps) =>
     deps,
   );
 
-/** Plans for pods before it counts replicas, because users wait for pods. */
+/** Plans for pods before it counts replicas, because users wait for pods. Plans nothing while a Karpenter runs. */
 async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
+  if (await standsStill(cluster)) return;
   await provision(reason, cluster);
   await keepReplicas(cluster);
 }

@@ -6,12 +6,12 @@ import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { Announcements } from "../../core/ports/announcements.ts";
 import type { Fleet } from "../../core/ports/fleet.ts";
-import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Metrics } from "../../core/ports/metrics.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
 import type { Config } from "../adapters/config.ts";
+import type { ManagedKubernetes } from "../adapters/kubernetes/managed-objects.ts";
 
 /** The settings that decisions are made by: the rows of functions/adapters/setting-table.ts that decisions read. */
 export type Settings = Config["settings"];
@@ -21,7 +21,8 @@ export interface ClusterDeps {
   readonly cluster: ClusterFacts;
   /** Twelve digits: the account of the cluster, when it is not the account of the functions. */
   readonly account?: string;
-  readonly kubernetes: Kubernetes;
+  /** What another controller serves is hidden, and cannot be written. */
+  readonly kubernetes: ManagedKubernetes;
   readonly store: NodeClaimStore;
   readonly wakeUps: WakeUps;
   readonly catalogue: () => Promise<Catalogue>;

@@ -14,13 +14,13 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
-import { forDecision } from "./decision.ts";
+import { type ConnectedDeps, forDecision } from "./decision.ts";
 
 /** Objects in memory: some 300 MB of pods and nodes. No benchmark has tuned it. */
 const MAX_REMEMBERED_OBJECTS = 100_000;
 
 interface Connected {
-  readonly deps: ClusterDeps;
+  readonly deps: ConnectedDeps;
   readonly read: () => Readings;
 }
 
@@ -53,7 +53,7 @@ export function wireClusters(
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
     const transport = paced(httpsTransport(connection), { qps, burst });
-    const deps: ClusterDeps = {
+    const deps: ConnectedDeps = {
       cluster,
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),

@@ -1,6 +1,7 @@
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { Readings } from "../adapters/kubernetes/informer.ts";
+import { managedObjects } from "../adapters/kubernetes/managed-objects.ts";
 import { provenFirst } from "../adapters/kubernetes/proven-first.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
@@ -21,14 +22,17 @@ const STORE_WRITES = [
   ...(["createCommand", "updateCommand", "removeCommand"] as const),
 ] satisfies readonly (keyof NodeClaimStore)[];
 
+/** The ports of a cluster as they are kept while the function is warm. */
+export type ConnectedDeps = Omit<ClusterDeps, "kubernetes"> & { readonly kubernetes: Kubernetes };
+
 /**
- * The ports of one decision: its lists come from the informer, and its writes wait until it is certain
- * that those lists were current.
+ * The ports of one decision: its lists come from the informer, its writes wait until it is certain that those lists
+ * were current, and what another controller serves is hidden.
  */
-export function forDecision<D extends Pick<ClusterDeps, "kubernetes" | "store">>(deps: D, { list, prove }: Readings): D {
+export function forDecision<D extends Pick<ConnectedDeps, "kubernetes" | "store">>(deps: D, { list, prove }: Readings) {
   return {
     ...deps,
-    kubernetes: provenFirst({ ...deps.kubernetes, list }, KUBERNETES_WRITES, prove),
+    kubernetes: managedObjects(provenFirst({ ...deps.kubernetes, list }, KUBERNETES_WRITES, prove)),
     store: provenFirst(deps.store, STORE_WRITES, prove),
   };
 }

@@ -80,8 +80,9 @@ export function simulatedFleet(options: FleetOptions): Fleet {
   };
 }
 
+/** The tags that the functions filter by: EKS Auto Mode tags its instances with the cluster, too. */
 const belongsTo = ({ tags }: Instance, cluster: string): boolean =>
-  tags["eks:eks-cluster-name"] === cluster || tags[`kubernetes.io/cluster/${cluster}`] === "owned";
+  tags["eks:eks-cluster-name"] === cluster && "karpenter.sh/nodepool" in tags && "karpenter.k8s.aws/ec2nodeclass" in tags;
 
 /** CreateFleet: the same client token and request give the result of the first call, whatever has happened since. */
 function launcher(options: FleetOptions, templates: ReadonlyMap<string, LaunchTemplate>): (request: FleetRequest) => FleetResult {

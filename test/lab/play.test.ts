@@ -92,7 +92,7 @@ spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k
 `;
   const played = (await play(old + pod("a", ""))).replaceAll(/\s+/g, " ");
   const cause =
-    "EC2NodeClass old is not ready (AMIsReady): there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs 1.36; use al2023@latest";
+    "EC2NodeClass old is not ready (AMIsReady): there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs 1.36; use al2023@latest without amiFamily AL2, and see that userData suits it";
   expect(played).toContain(`NodePool limited cannot be used: ${cause}`);
   expect(played).toContain(`limited is not Ready: NodeClassReady: UnhealthyDependents: ${cause}`);
 });

@@ -52,7 +52,8 @@ export function unmark(view: ClusterView, nodeClaim: string): readonly CommandAc
 
 /**
  * Removes the taints and conditions that belong to no command: a lost or abandoned command left them. Nodes whose claim
- * is being deleted keep theirs. The shell does this in each pass before it decides anything
+ * is being deleted keep theirs, and so do nodes that must not be touched: another controller may have launched them.
+ * The shell does this in each pass before it decides anything
  * (karpenter: pkg/controllers/disruption/controller.go, Controller.Reconcile).
  */
 export function heal(input: {
@@ -64,6 +65,8 @@ export function heal(input: {
   readonly now: number;
 }): readonly CommandAction[] {
   const view = viewCluster(input);
-  const names = [...view.machines.keys()].filter((name) => !view.inCommand.has(name)).sort();
+  const { untouchable } = view.snapshot;
+  const reachable = [...view.machines].filter(([, { node }]) => node === undefined || !untouchable?.has(node.metadata.name));
+  const names = reachable.flatMap(([name]) => (view.inCommand.has(name) ? [] : [name])).sort();
   return names.flatMap((name) => unmark(view, name));
 }

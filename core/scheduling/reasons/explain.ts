@@ -4,6 +4,7 @@
 
 import { NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
+import { ownerOfGroup } from "../../node-pool/foreign-class.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
 import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { canonical } from "../../requirements/requirement.ts";
@@ -65,6 +66,8 @@ export class Explainer {
   readonly #templates: readonly Template[];
   /** Pools that cannot launch nodes for pods, each with the reason. */
   readonly #unusable: readonly (readonly [string, string])[];
+  /** Names of the pools that a known controller serves: where pools of ours could take a pod, they are no answer. */
+  readonly #othersOwn: ReadonlySet<string>;
   /** Labels that pools give their nodes. */
   readonly #defined: ReadonlySet<string>;
   /** By label key: the key that was probably meant. */
@@ -86,6 +89,9 @@ export class Explainer {
         return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#othersOwn = new Set(
+      nodePools.flatMap(({ metadata, spec }) => (ownerOfGroup(spec.template.spec.nodeClassRef.group) === undefined ? [] : [metadata.name])),
+    );
     const unusable = new Set(this.#unusable.map(([name]) => name));
     this.#templates = templates.filter(({ name }) => !unusable.has(name));
     this.#defined = new Set(templates.flatMap(({ set }) => [...set.requirements.keys()]));
@@ -110,7 +116,7 @@ export class Explainer {
     if (noSuchPool[0] !== undefined && !noSuchPool.includes(undefined)) return noSuchPool[0];
     return [
       ...folded(templates.map((template) => ({ name: template.name, verdict: this.#verdict(template, possible) }))),
-      ...this.#unusable.map(([name, reason]) => `NodePool ${name} ${reason}`),
+      ...this.#unusable.flatMap(([name, reason]) => (this.#othersOwn.has(name) ? [] : [`NodePool ${name} ${reason}`])),
     ].join("; ");
   }
 

@@ -31,6 +31,7 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
   CSINode: { apiVersion: "storage.k8s.io/v1", plural: "csinodes", namespaced: false },
   VolumeAttachment: { apiVersion: "storage.k8s.io/v1", plural: "volumeattachments", namespaced: false },
   Namespace: { apiVersion: "v1", plural: "namespaces", namespaced: false },
+  Lease: { apiVersion: "coordination.k8s.io/v1", plural: "leases", namespaced: true },
 };
 
 /** Path of a kind, or of one object. A namespaced kind without a namespace means all namespaces. */

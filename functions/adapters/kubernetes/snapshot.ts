@@ -1,5 +1,6 @@
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
+import { isManagedPool, isOthersNode, managedPart } from "../../../core/model/managed.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
@@ -26,7 +27,8 @@ export type ReadSnapshot = Snapshot & {
  * Reads a cluster and its records. Nodes, NodeClaims and records are read before pods, so that a pod that is bound
  * meanwhile is seen on a known node and its room is not counted twice; everything else is read at the same time. Pods
  * that have ended are left out. Throws RefusedError with a sentence when the CustomResourceDefinitions are not
- * installed.
+ * installed. Of what another controller serves, the nodes and their pods stay, because pods have room there, and the
+ * NodePools are kept apart.
  */
 export async function readSnapshot(options: {
   readonly kubernetes: ClusterReader;
@@ -43,7 +45,7 @@ export async function readSnapshot(options: {
   const placed = async () => {
     const [nodes, nodeClaims, records, commands] = await Promise.all([
       kubernetes.list("Node"),
-      kubernetes.list("NodeClaim"),
+      kubernetes.list("NodeClaim", { everyOwner: true }),
       store.list(cluster, (record) => unreadable.push(record)),
       store.commands(cluster),
     ]);
@@ -53,7 +55,7 @@ export async function readSnapshot(options: {
 
   const [{ records, commands, ...ofNodes }, listedPools, listedClasses, listedDaemonSets, ...rest] = await Promise.all([
     placed(),
-    kubernetes.list("NodePool"),
+    kubernetes.list("NodePool", { everyOwner: true }),
     kubernetes.list("EC2NodeClass"),
     kubernetes.list("DaemonSet"),
     kubernetes.list("PodDisruptionBudget"),
@@ -65,10 +67,13 @@ export async function readSnapshot(options: {
   ]);
   const [podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
   const listed = { ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets };
-  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, setAside, untouchable } = withoutUnreadable(listed, unreadable);
+  const { otherPools, ...managed } = managedPart(listed);
+  const readable = withoutUnreadable(managed, unreadable);
+  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, untouchable } = readable;
 
   return {
-    ...{ setAside, untouchable },
+    ...{ otherPools, untouchable },
+    setAside: readable.setAside.filter((one) => one.kind !== "Node" || !isOthersNode(one)),
     ...{ now, nodePools, nodes, nodeClaims, pods, daemonSets, podDisruptionBudgets },
     ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
     ...{ records, commands, nodeClasses },
@@ -91,8 +96,7 @@ export function instanceTypesByPool(
   const classes = new Map(nodeClasses.map((nodeClass) => [nodeClass.metadata.name, nodeClass]));
   return new Map(
     nodePools.flatMap((nodePool) => {
-      const { group, kind, name } = nodePool.spec.template.spec.nodeClassRef;
-      const nodeClass = group === "karpenter.k8s.aws" && kind === "EC2NodeClass" ? classes.get(name) : undefined;
+      const nodeClass = isManagedPool(nodePool) ? classes.get(nodePool.spec.template.spec.nodeClassRef.name) : undefined;
       return nodeClass ? [[nodePool.metadata.name, instanceTypesOf(nodePool, nodeClass)] as const] : [];
     }),
   );

@@ -43,6 +43,7 @@ export const KINDS: Readonly<Record<string, KindInfo>> = {
   StorageClass: kind("storage.k8s.io/v1", false),
   CSINode: kind("storage.k8s.io/v1", false),
   VolumeAttachment: kind("storage.k8s.io/v1", false, true),
+  Lease: kind("coordination.k8s.io/v1", true),
   PriorityClass: kind("scheduling.k8s.io/v1", false),
 };
 

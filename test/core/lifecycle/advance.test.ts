@@ -32,6 +32,16 @@ describe("advance takes the first step that is missing", () => {
       v: view({ claim: { ...nodeClaim(), spec: { requirements: [], nodeClassRef: { group: "x.example", kind: "X", name: "x" } } } }),
       want: [],
     },
+    {
+      name: "a NodeClaim that another controller has launched is left to it",
+      v: view({ claim: nodeClaim({ annotations: {}, conditions: ["Launched"] }) }),
+      want: [],
+    },
+    {
+      name: "a NodeClaim made by hand gets the annotation of its record",
+      v: view({ record: record({ uid: "uid-1" }), claim: nodeClaim({ annotations: {} }) }),
+      want: ["WriteClaim"],
+    },
     { name: "a record gets its NodeClaim", v: view({ record: record() }), want: ["CreateClaim"] },
     {
       name: "a NodeClaim that could not be created for five minutes is given up",

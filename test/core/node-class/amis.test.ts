@@ -38,6 +38,12 @@ describe("amiParameters", () => {
     ]);
   });
 
+  it("says what to use where AL2 has ended, and what else must change with it", () => {
+    expect(unsupportedAlias(alias("al2@v20250101"), "1.36")).toBe(
+      "there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs 1.36; use al2023@latest without amiFamily AL2, and see that userData suits it",
+    );
+  });
+
   it.for([
     { text: "al2@latest", version: "1.32", supported: true },
     { text: "al2@latest", version: "1.33", supported: false },

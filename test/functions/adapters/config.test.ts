@@ -34,6 +34,7 @@ describe("parseConfig", () => {
       kubeClientQps: 200,
       kubeClientBurst: 300,
       settings: {
+        besideKarpenter: false,
         capacityBuffer: false,
         nodeOverlay: false,
         nodeRepair: false,

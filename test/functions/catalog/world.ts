@@ -8,6 +8,7 @@ import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/port
 import type { Log } from "../../../core/ports/log.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { managedObjects } from "../../../functions/adapters/kubernetes/managed-objects.ts";
 import type { CatalogDeps } from "../../../functions/catalog/deps.ts";
 import type { Memory } from "../../../functions/catalog/node-classes.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
@@ -135,7 +136,7 @@ export class TestWorld {
 
   readonly deps: CatalogDeps = {
     cluster: { name: "prod", endpoint: "https://x", caBundle: "Q0E=", serviceCidr: "10.100.0.0/16" },
-    kubernetes: this.kubernetes,
+    kubernetes: managedObjects(this.kubernetes),
     inventory: this.inventory,
     store: {
       putDocument: async (name: string, bytes: Uint8Array, version: string) => {

@@ -41,7 +41,7 @@ async function request({ cloud }: Lab, more: Partial<FleetRequest> = {}, types =
     clientToken: "t1",
     capacityType: "on-demand",
     launchTemplates: [{ name: "lt", overrides }],
-    tags: { "eks:eks-cluster-name": "lab" },
+    tags: { "eks:eks-cluster-name": "lab", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default" },
     ...more,
   };
 }

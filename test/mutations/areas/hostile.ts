@@ -9,6 +9,8 @@ const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
 const IMPOSTER = ["test/hostile/imposter-nodes.test.ts"];
 const RECORDS = ["test/hostile/records.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
+const OWNERS = ["test/lab/other-owners.test.ts"];
+const BESIDE = ["test/lab/beside-karpenter.test.ts"];
 const NOTICES = ["test/core/interruption/concerns.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
@@ -100,6 +102,46 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "isReadableTerm(preference) && isWritableTerm(preference)",
     to: "isReadableTerm(preference)",
     tests: WRITABLE,
+  },
+  {
+    name: "others-hidden",
+    rule: "NodeClaims and NodePools of another controller are hidden from the functions",
+    file: "functions/adapters/kubernetes/managed-objects.ts",
+    from: "if (everyOwner || !isHidden(kind) ||",
+    to: "if (everyOwner || isHidden(kind) ||",
+    tests: OWNERS,
+  },
+  {
+    name: "others-in-snapshot",
+    rule: "no decision is about another controller's NodeClaims",
+    file: "core/model/managed.ts",
+    from: "nodeClaims: lists.nodeClaims.filter(isManagedClaim),",
+    to: "nodeClaims: lists.nodeClaims,",
+    tests: OWNERS,
+  },
+  {
+    name: "others-nodes-collected",
+    rule: "another controller's nodes are no garbage",
+    file: "functions/lifecycle/sweep.ts",
+    from: "registered.filter((node) => !isOthersNode(node))",
+    to: "registered.filter(isOthersNode)",
+    tests: OWNERS,
+  },
+  {
+    name: "others-launched-adopted",
+    rule: "NodeClaims that Karpenter has launched are left alone until `rebuild` adopts them",
+    file: "core/lifecycle/identity.ts",
+    from: "return status?.providerID !== undefined && metadata.annotations?.[INTENT] === undefined;",
+    to: "return status?.providerID === undefined && metadata.annotations?.[INTENT] === undefined;",
+    tests: BESIDE,
+  },
+  {
+    name: "beside-karpenter",
+    rule: "nothing is launched or disrupted while a Karpenter runs",
+    file: "core/model/karpenter-lease.ts",
+    from: "< MAX_RENEWAL_AGE_MS",
+    to: "< 0",
+    tests: BESIDE,
   },
   {
     name: "foreign-adopted",

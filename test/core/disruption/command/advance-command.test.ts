@@ -344,6 +344,13 @@ it("a Drift command does not wait for its validation", () => {
   expect(shell.types()).toEqual(["Taint", "SetDisruptionReason", "WriteReplacements"]);
 });
 
+it("a pass leaves the taints and conditions of a node that must not be touched", () => {
+  const taints = [{ key: "karpenter.sh/disrupted", effect: "NoSchedule" as const }];
+  const shell = new Shell({ machines: [{ name: "a", taints, conditions: [{ type: "DisruptionReason", status: "True" }] }] }, roomForAll);
+  shell.snapshot = { ...shell.snapshot, untouchable: new Map([["a", "another controller launched it"]]) };
+  expect(heal(shell.input)).toEqual([]);
+});
+
 it("a pass removes taints and conditions that belong to no command, and no others", () => {
   const taints = [{ key: "karpenter.sh/disrupted", effect: "NoSchedule" as const }];
   const conditions = [{ type: "DisruptionReason", status: "True" as const }];

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../../../core/model/node-pool.ts";
-import { boundPod, daemonSet, nodePool, nodeWithClaim, planFor, pod, type Scenario } from "../../../support/scheduling/builders.ts";
+import { solve } from "../../../../core/scheduling/solve.ts";
+import {
+  boundPod,
+  daemonSet,
+  nodePool,
+  nodeWithClaim,
+  planFor,
+  pod,
+  type Scenario,
+  snapshotOf,
+} from "../../../support/scheduling/builders.ts";
 import { FAILING_PODS } from "../../../support/scheduling/failing-pods.ts";
 
 /** The reasons of each case, one on a line. */
@@ -15,6 +25,19 @@ function published([about, cases]: (typeof FAILING_PODS)[number]): string {
 
 it("the reasons of unplaced pods are those of the golden file", async () => {
   await expect(FAILING_PODS.map(published).join("\n")).toMatchFileSnapshot("explain.golden.txt");
+});
+
+it("beside a pool of ours, the pools of EKS Auto Mode are no part of the reason; a pool of an unknown class is", () => {
+  const of = (name: string, group: string): NodePool => {
+    const pool = nodePool(name);
+    const nodeClassRef = { group, kind: "NodeClass", name: "default" };
+    return { ...pool, spec: { ...pool.spec, template: { spec: { ...pool.spec.template.spec, nodeClassRef } } } };
+  };
+  const otherPools = [of("auto", "eks.amazonaws.com"), of("typo", "karpenter.aws")];
+  const [reason = ""] = Object.values(solve(snapshotOf({ pods: [pod("big", { cpu: "9999" })] }, { otherPools })).podErrors);
+  expect(reason).toContain("NodePool default: ");
+  expect(reason).toContain("NodePool typo cannot be used: ");
+  expect(reason).not.toContain("auto");
 });
 
 it("equal pods have one reason, which never contains a planned claim's internal name", () => {

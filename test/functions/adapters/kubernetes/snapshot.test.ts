@@ -48,14 +48,15 @@ describe("readSnapshot", () => {
     expect(order.indexOf("ask DaemonSet")).toBeLessThan(order.indexOf("got Node"));
   });
 
-  it("each NodePool gets the instance types of its class, and none without a class", async () => {
+  it("each NodePool gets the instance types of its class; those of another controller are kept apart", async () => {
     const other = pool("foreign", "a");
     const foreign: NodePool = {
       ...other,
       spec: { template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.azure.com", kind: "AKSNodeClass", name: "a" } } } },
     };
     const { snapshot } = read({ NodePool: [pool("p1", "a"), pool("p2", "missing"), foreign], EC2NodeClass: [nodeClass("a")] });
-    const { instanceTypes, nodeClasses, now } = await snapshot;
+    const { instanceTypes, nodeClasses, now, nodePools, otherPools = [] } = await snapshot;
+    expect([nodePools.length, otherPools.map(({ metadata }) => metadata.name)]).toEqual([2, ["foreign"]]);
     expect([...instanceTypes].map(([name, types]) => [name, types.map((type) => type.name)])).toEqual([["p1", ["p1-a"]]]);
     expect([nodeClasses.length, now]).toEqual([1, 5]);
   });
