@@ -8,6 +8,7 @@ import { seeded } from "../../lab/world/random.ts";
 import { perform } from "./act.ts";
 import { injector } from "./faults/injector.ts";
 import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
+import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { observer, type Violation } from "./observe.ts";
@@ -73,7 +74,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     ...(onLog && { onLog }),
   });
   const { clock } = lab.world;
-  const scene: Scene = { lab, table, faults };
+  const scene: Scene = { lab, table, faults, history: history(clock) };
   watching.watch(scene);
   let preempted = 0;
   lab.world.onChange(({ kind, type, object, old }) => {

@@ -15,7 +15,7 @@ export const CLAIM_NAME = "karpenter.sh/nodeclaim";
 export const POOL = "karpenter.sh/nodepool";
 const DISRUPTED = "karpenter.sh/disrupted";
 const DEADLINE = "karpenter.sh/nodeclaim-termination-timestamp";
-const HOLD = "karpenter.sh/do-not-disrupt";
+export const HOLD = "karpenter.sh/do-not-disrupt";
 
 type Conditioned = {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } | undefined;

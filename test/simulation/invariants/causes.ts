@@ -1,0 +1,52 @@
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { ClaimLife, History } from "./history.ts";
+import { SKEW_MS } from "./invariant.ts";
+
+const MINUTE_MS = 60_000;
+/**
+ * From the plan until the machine must run, and until its node must have joined (README, docs/architecture.md). The plan
+ * is older than the NodeClaim: creating that may fail and be tried again.
+ */
+const LAUNCH_MS = 5 * MINUTE_MS;
+const REGISTRATION_MS = 15 * MINUTE_MS;
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS };
+
+/** "720h", "1h30m" in ms; Infinity for "Never". */
+function millis(text: string): number {
+  if (text === "Never") return Number.POSITIVE_INFINITY;
+  return [...text.matchAll(/(\d+)([smh])/g)].reduce((sum, [, n, unit = "s"]) => sum + Number(n) * (UNITS[unit] ?? 0), 0);
+}
+
+/**
+ * What in the world makes a NodeClaim end, whatever is decided: its expiry, a notice of EC2, a user, a time-out. The
+ * first one; undefined when nothing does.
+ */
+export function forcedCause(life: ClaimLife, now: number): string | undefined {
+  const { claim, notice, machine, registeredAt, plannedAt } = life;
+  if (notice !== undefined) return notice.what;
+  if (life.nodeDeletedAt !== undefined) return "its node was deleted by somebody else";
+  if (life.deletedBy !== undefined && life.deletedBy !== PRODUCT) return `deleted by ${life.deletedBy}`;
+  if (now + SKEW_MS >= life.addedAt + millis(claim.spec.expireAfter ?? "720h")) return "expiry";
+  if (machine === undefined && life.refusedAt !== undefined) return "EC2 had no machine";
+  const age = now + SKEW_MS - plannedAt;
+  // A machine whose launch nobody has heard of counts as not launched: its NodeClaim names none.
+  if (claim.status?.providerID === undefined && age >= LAUNCH_MS) return "launch time-out";
+  if (registeredAt === undefined && age >= REGISTRATION_MS) return "registration time-out";
+  return undefined;
+}
+
+/** Whether the NodeClaim is on its way out in the eyes of the world: asked to go, or with a cause to. */
+export function isGoing(life: ClaimLife, now: number): boolean {
+  return life.deletedAt !== undefined || life.goneAt !== undefined || forcedCause(life, now) !== undefined;
+}
+
+/** Whether the NodePool's template has changed since the NodeClaim was planned: its node may count as drifted. */
+export function hasDrifted({ pool, plannedAt }: ClaimLife, history: History, now: number): boolean {
+  const editions = history.poolsWithin(pool, plannedAt - STALE_PLAN_MS, now);
+  return new Set(editions.map(({ spec }) => JSON.stringify([spec.template, spec.replicas]))).size > 1;
+}
+
+/** A plan may be made from a NodePool that was read this long before, ms. */
+const STALE_PLAN_MS = 3 * MINUTE_MS;
+
