@@ -41,6 +41,8 @@ export interface LabOptions {
   readonly skewMs?: (invocation: Invocation | undefined) => number;
   /** How long a new instance is missing from EC2's describe and list, ms. */
   readonly cloudLagMs?: number;
+  /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
+  readonly joinDelayMs?: () => number;
   readonly onLog?: (record: TimedLogRecord) => void;
 }
 
@@ -88,7 +90,7 @@ export function createLab(options: LabOptions): Lab {
     catalogue.zones.map(({ name }) => name),
   );
   let known = catalogue;
-  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0 });
+  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0, joinDelayMs: options.joinDelayMs });
   const wakeUps = simulatedWakeUps(world);
   const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];

@@ -25,6 +25,8 @@ export interface CloudOptions {
   readonly addresses?: number;
   /** How long a new instance is missing from describe and list, ms: EC2 is eventually consistent. 0 when absent. */
   readonly lagMs?: number;
+  /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
+  readonly joinDelayMs?: (() => number) | undefined;
 }
 
 /** The AWS account around the cluster: EC2 with its market, its failures and its bill. */
@@ -76,7 +78,7 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
   const throttled: TimeWindow[] = [];
   const reservations: SimulatedReservation[] = [];
   const faults = new Map<string, InstanceStatus>();
-  const instances = simulatedInstances(world, { kubelets, subnets, lagMs, zones: catalogue.zones, resourcesOf: capacityOf });
+  const instances = simulatedInstances(world, { kubelets, subnets, lagMs, zones: catalogue.zones, resourcesOf: capacityOf, joinDelayMs: options.joinDelayMs });
   const types = new Map(catalogue.types.map((type) => [type.name, type]));
   const selectable = (terms: readonly CapacityReservationSelectorTerm[]) =>
     selectReservations(

@@ -71,6 +71,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     cloudLagMs: script.cloudLagMs,
     hooks: watching.around(faults.hooks),
     skewMs: faults.skewMs,
+    joinDelayMs: faults.joinDelayMs,
     ...(onLog && { onLog }),
   });
   const { clock } = lab.world;

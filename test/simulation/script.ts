@@ -69,7 +69,11 @@ export type Fault =
       readonly minutes: number;
       readonly delayMs: number;
     }
-  | { readonly what: "skew"; readonly fn: FunctionName; readonly ms: number; readonly minutes: number };
+  | { readonly what: "skew"; readonly fn: FunctionName; readonly ms: number; readonly minutes: number }
+  /** Machines that start meanwhile join this much later; with no time they never do. */
+  | { readonly what: "slow start"; readonly ms: number | undefined; readonly minutes: number }
+  /** After the next disruption command is decided, somebody changes what it was decided on. */
+  | { readonly what: "second thought"; readonly how: "pods" | "hold" | "budget"; readonly ms: number };
 
 /** A fault of one remote call: the first matching call after `skip` others. */
 export interface Strike {
@@ -90,7 +94,7 @@ export type Port = "kubernetes" | "store" | "fleet" | "wakeUps";
 export type FunctionName = "provision" | "lifecycle" | "disruption" | "interruption" | "catalog";
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
 
-const FAULTS: ReadonlySet<string> = new Set(["strike", "storm", "messages", "skew"]);
+const FAULTS: ReadonlySet<string> = new Set(["strike", "storm", "messages", "skew", "slow start", "second thought"]);
 
 export function isFault(event: Act | Fault): event is Fault {
   return FAULTS.has(event.what);

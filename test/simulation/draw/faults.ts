@@ -123,6 +123,34 @@ function drawSpell(random: Random): Fault {
   ]);
 }
 
+/** What happens in runs without strikes too: machines that start slowly, and people who change their mind. */
+export function drawTrials(minutes: number, random: Random): readonly ScriptEvent[] {
+  const anytime = (): number => random.between(30, minutes * 60);
+  const thoughts = Array.from(
+    { length: Math.round(minutes / 8) },
+    (): ScriptEvent => ({
+      at: anytime(),
+      what: "second thought",
+      how: random.pick(["pods", "pods", "hold", "hold", "hold", "budget"]),
+      ms: random.pick([1_000, 4_000, 8_000, 13_000]),
+    }),
+  );
+  // Of slow replacements those of machines that EC2 takes back matter most: their pods cannot wait.
+  const slow = Array.from({ length: Math.round(minutes / 15) }, (): readonly ScriptEvent[] => {
+    const at = anytime();
+    return [
+      {
+        at,
+        what: "slow start",
+        ms: random.pick<number | undefined>([60_000, 150_000, 240_000, undefined]),
+        minutes: random.pick([2, 5]),
+      },
+      { at: at + 15, what: "interrupt", pick: random.next() },
+    ];
+  });
+  return [...thoughts, ...(chance(random, 0.6) ? slow.flat() : [])];
+}
+
 /** The faults of a run, most of them shortly after an act, while work is in progress. `perHour`: expected strikes. */
 export function drawFaults(acts: readonly ScriptEvent[], minutes: number, perHour: number, random: Random): readonly ScriptEvent[] {
   const anytime = (): number => random.between(30, minutes * 60);

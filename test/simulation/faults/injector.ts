@@ -1,3 +1,4 @@
+import type { CommandRecord } from "../../../core/model/command-record.ts";
 import { FUNCTIONS } from "../../../infra/functions.ts";
 import type { Lab } from "../../../lab/host.ts";
 import type { CallHooks, KillVerdict, PortCall } from "../../../lab/world/intercept.ts";
@@ -6,11 +7,13 @@ import type { Queue } from "../../../lab/world/queues.ts";
 import type { Random } from "../../../lab/world/random.ts";
 import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";
+import { thinkAgain } from "./second-thought.ts";
 
 /** Applies the script's faults to calls, messages and clocks. */
 export interface Injector {
   readonly hooks: CallHooks;
   readonly skewMs: (invocation: Invocation | undefined) => number;
+  readonly joinDelayMs: () => number;
   /** How many faults took effect, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
@@ -44,6 +47,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
   let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
+  let slow = { ms: 0, until: 0 };
+  let thoughts: Extract<Fault, { what: "second thought" }>[] = [];
 
   const now = (): number => lab().world.clock.now();
   const hit = (what: string, fn: string): void => {
@@ -71,6 +76,13 @@ export function injector(lab: () => Lab, random: Random): Injector {
         (strike.method ?? call.method) === call.method;
       return matches && strike.left-- <= 0;
     });
+  const decided = (command: CommandRecord): void => {
+    const thought = thoughts.shift();
+    if (thought === undefined) return;
+    lab().world.clock.after(thought.ms, "second thought", () => {
+      if (thinkAgain(thought.how, command, lab())) hit(`second thought (${thought.how})`, "");
+    });
+  };
   const inject = (call: PortCall, when: Strike["when"]): Promise<KillVerdict> | KillVerdict => {
     if (call.port === "inventory") return undefined;
     const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
@@ -109,7 +121,17 @@ export function injector(lab: () => Lab, random: Random): Injector {
   return {
     counts,
     hits,
-    hooks: { before: (call) => inject(call, "before"), after: (call) => inject(call, "after") },
+    hooks: {
+      before: (call) => inject(call, "before"), after: (call) => {
+        if (call.method === "createCommand") decided(call.args[1] as CommandRecord);
+        return inject(call, "after");
+      },
+    },
+    joinDelayMs: () => {
+      if (slow.until <= now()) return 0;
+      hit(slow.ms === Number.POSITIVE_INFINITY ? "never joins" : "slow start", "");
+      return slow.ms;
+    },
     skewMs: (invocation) => {
       const skew = invocation && skews.get(invocation.name as FunctionName);
       return skew && skew.until > now() ? skew.ms : 0;
@@ -130,6 +152,12 @@ export function injector(lab: () => Lab, random: Random): Injector {
           hit("skew clock", fault.fn);
           skews.set(fault.fn, { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS });
           return;
+        case "slow start":
+          slow = { ms: fault.ms ?? Number.POSITIVE_INFINITY, until: now() + fault.minutes * MINUTE_MS };
+          return;
+        case "second thought":
+          thoughts.push(fault);
+          return;
       }
     },
     stop() {
@@ -137,6 +165,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
       storms = [];
       troubled = [];
       skews.clear();
+      slow = { ms: 0, until: 0 };
+      thoughts = [];
     },
   };
 }

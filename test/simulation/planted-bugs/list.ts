@@ -10,6 +10,7 @@ export interface PlantedBug {
 const SQLITE = "functions/adapters/store/sqlite-store.ts";
 const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
+const ADVANCE_COMMAND = "core/disruption/command/advance-command.ts";
 const TERMINATION = "core/lifecycle/termination.ts";
 
 /** Each bug removes one rule of the design, as a careless change might. */
@@ -213,6 +214,45 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         replace: "record.dueAt < 0 * LATE_MS",
       },
     ],
+  },
+  {
+    name: "interrupted pods held for 300 s instead of 75",
+    within: 40,
+    edits: [
+      { file: "core/lifecycle/drain.ts", find: "const MAX_REPLACEMENT_WAIT_MS = 75_000;", replace: "const MAX_REPLACEMENT_WAIT_MS = 300_000;" },
+    ],
+  },
+  {
+    name: "disruption command carried out without its second look",
+    within: 40,
+    edits: [
+      {
+        file: ADVANCE_COMMAND,
+        find: "return validation.holds ? execute(context, validation) : abandon(context, validation.why);",
+        replace: "return execute(context, validation as never);",
+      },
+      {
+        file: ADVANCE_COMMAND,
+        find: "const kept = candidates.map(commandCandidate).sort((a, b) => order(command, a.nodeClaim) - order(command, b.nodeClaim));",
+        replace: "const kept = command.candidates;",
+      },
+    ],
+  },
+  {
+    name: "spot notice that does not mark its offering",
+    within: 40,
+    edits: [
+      {
+        file: "functions/shared/interrupt-claim.ts",
+        find: "if (soldOut !== undefined && record.instance) {",
+        replace: 'if (soldOut === "reserved" && record.instance) {',
+      },
+    ],
+  },
+  {
+    name: "candidates ended when the first of several replacements is up",
+    within: 40,
+    edits: [{ file: ADVANCE_COMMAND, find: "if (waiting.length === 0)", replace: "if (waiting.length < command.replacementClaims.length)" }],
   },
   {
     name: "a lease that a killed holder keeps for hours",
