@@ -7,6 +7,7 @@ import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from ".
 import { limitsKept } from "./limits.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
+import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
 import { callsBounded } from "./thrift.ts";
 import { factsStay, oneDecider } from "./writes.ts";
 
@@ -16,6 +17,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
   ...[budgetsKept, holdersLeftAlone, reasonsTrue, endsHaveCause, replacementsFirst, noticesHeeded, drainedInTime, noticesRemembered, noOrphans],
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
+  ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded],
 ];
 

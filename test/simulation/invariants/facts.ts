@@ -70,3 +70,8 @@ export const isActive = ({ metadata, status }: Pod): boolean =>
 export const isDaemon = ({ metadata }: Pod): boolean => metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet") ?? false;
 
 export const nameOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+
+/** A label that no node has: a pod that selects it can never run. */
+export const NOWHERE = "sim/nowhere";
+
+export const isUnplaceable = ({ spec }: Pod): boolean => spec.nodeSelector?.[NOWHERE] !== undefined;
