@@ -43,6 +43,8 @@ export interface LabOptions {
   readonly cloudLagMs?: number;
   /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
   readonly joinDelayMs?: () => number;
+  /** Whether EC2 leaves an instance out of the list that it is writing. */
+  readonly isUnlisted?: () => boolean;
   readonly onLog?: (record: TimedLogRecord) => void;
 }
 
@@ -90,7 +92,7 @@ export function createLab(options: LabOptions): Lab {
     catalogue.zones.map(({ name }) => name),
   );
   let known = catalogue;
-  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0, joinDelayMs: options.joinDelayMs });
+  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0, joinDelayMs: options.joinDelayMs, isUnlisted: options.isUnlisted });
   const wakeUps = simulatedWakeUps(world);
   const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];

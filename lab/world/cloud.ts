@@ -27,6 +27,8 @@ export interface CloudOptions {
   readonly lagMs?: number;
   /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
   readonly joinDelayMs?: (() => number) | undefined;
+  /** Whether EC2 leaves an instance out of the list that it is writing; describe by id is not touched. */
+  readonly isUnlisted?: (() => boolean) | undefined;
 }
 
 /** The AWS account around the cluster: EC2 with its market, its failures and its bill. */
@@ -91,7 +93,7 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
     throttled,
     subnets,
     reservations,
-    fleet: simulatedFleet({ now: clock.now, instances, market, types, subnets, reservations, outages, throttled, faults }),
+    fleet: simulatedFleet({ now: clock.now, instances, market, types, subnets, reservations, outages, throttled, faults, isUnlisted: options.isUnlisted }),
     inventory: simulatedInventory(world, market.catalogue, subnets, selectable),
     market: market.catalogue,
     moveSpotPrices(spot) {

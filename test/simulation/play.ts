@@ -75,6 +75,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     hooks: watching.around(faults.hooks),
     skewMs: faults.skewMs,
     joinDelayMs: faults.joinDelayMs,
+    isUnlisted: faults.isUnlisted,
     ...(onLog && { onLog }),
   });
   const { clock } = lab.world;

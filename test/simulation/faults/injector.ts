@@ -14,6 +14,8 @@ export interface Injector {
   readonly hooks: CallHooks;
   readonly skewMs: (invocation: Invocation | undefined) => number;
   readonly joinDelayMs: () => number;
+  /** Whether EC2 leaves an instance out of the list that it is writing. */
+  readonly isUnlisted: () => boolean;
   /** How many faults took effect, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
@@ -38,6 +40,10 @@ interface Armed extends Strike {
 
 const MINUTE_MS = 60_000;
 
+/** Whether the policy refuses the call: by its kind of object, where it names one. */
+const isRefused = ({ port, method, kind }: Extract<Fault, { what: "policy" }>, call: PortCall): boolean =>
+  port === call.port && method === call.method && (kind === undefined || kind === call.args[0]);
+
 /** `lab` is a function because the lab is constructed with these hooks; it is first called at the first remote call. */
 export function injector(lab: () => Lab, random: Random): Injector {
   const counts = new Map<string, number>();
@@ -45,6 +51,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
   let strikes: Armed[] = [];
   let storms: { readonly fault: Extract<Fault, { what: "storm" }>; readonly until: number }[] = [];
   let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
+  let policies: { readonly fault: Extract<Fault, { what: "policy" }>; readonly until: number }[] = [];
+  let partial = { share: 0, until: 0 };
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
   let slow = { ms: 0, until: 0 };
@@ -85,6 +93,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
   };
   const inject = (call: PortCall, when: Strike["when"]): Promise<KillVerdict> | KillVerdict => {
     if (call.port === "inventory") return undefined;
+    if (when === "before" && policies.some(({ fault, until }) => until > now() && isRefused(fault, call))) return fail("refused", call, when);
     const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
     if (strike) {
       strikes = strikes.filter((other) => other !== strike);
@@ -127,6 +136,11 @@ export function injector(lab: () => Lab, random: Random): Injector {
         return inject(call, "after");
       },
     },
+    isUnlisted: () => {
+      const lacks = partial.until > now() && random.next() < partial.share;
+      if (lacks) hit("missing in a list", "lifecycle");
+      return lacks;
+    },
     joinDelayMs: () => {
       if (slow.until <= now()) return 0;
       hit(slow.ms === Number.POSITIVE_INFINITY ? "never joins" : "slow start", "");
@@ -152,6 +166,12 @@ export function injector(lab: () => Lab, random: Random): Injector {
           hit("skew clock", fault.fn);
           skews.set(fault.fn, { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS });
           return;
+        case "policy":
+          policies.push({ fault, until: now() + fault.minutes * MINUTE_MS });
+          return;
+        case "partial lists":
+          partial = { share: fault.share, until: now() + fault.minutes * MINUTE_MS };
+          return;
         case "slow start":
           slow = { ms: fault.ms ?? Number.POSITIVE_INFINITY, until: now() + fault.minutes * MINUTE_MS };
           return;
@@ -163,6 +183,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
     stop() {
       strikes = [];
       storms = [];
+      policies = [];
+      partial = { share: 0, until: 0 };
       troubled = [];
       skews.clear();
       slow = { ms: 0, until: 0 };
