@@ -92,7 +92,13 @@ export function createLab(options: LabOptions): Lab {
     catalogue.zones.map(({ name }) => name),
   );
   let known = catalogue;
-  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0, joinDelayMs: options.joinDelayMs, isUnlisted: options.isUnlisted });
+  const cloud = simulatedCloud(world, {
+    catalogue,
+    kubelets,
+    lagMs: options.cloudLagMs ?? 0,
+    joinDelayMs: options.joinDelayMs,
+    isUnlisted: options.isUnlisted,
+  });
   const wakeUps = simulatedWakeUps(world);
   const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];

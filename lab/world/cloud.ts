@@ -80,7 +80,14 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
   const throttled: TimeWindow[] = [];
   const reservations: SimulatedReservation[] = [];
   const faults = new Map<string, InstanceStatus>();
-  const instances = simulatedInstances(world, { kubelets, subnets, lagMs, zones: catalogue.zones, resourcesOf: capacityOf, joinDelayMs: options.joinDelayMs });
+  const instances = simulatedInstances(world, {
+    kubelets,
+    subnets,
+    lagMs,
+    zones: catalogue.zones,
+    resourcesOf: capacityOf,
+    joinDelayMs: options.joinDelayMs,
+  });
   const types = new Map(catalogue.types.map((type) => [type.name, type]));
   const selectable = (terms: readonly CapacityReservationSelectorTerm[]) =>
     selectReservations(
@@ -93,7 +100,18 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
     throttled,
     subnets,
     reservations,
-    fleet: simulatedFleet({ now: clock.now, instances, market, types, subnets, reservations, outages, throttled, faults, isUnlisted: options.isUnlisted }),
+    fleet: simulatedFleet({
+      now: clock.now,
+      instances,
+      market,
+      types,
+      subnets,
+      reservations,
+      outages,
+      throttled,
+      faults,
+      isUnlisted: options.isUnlisted,
+    }),
     inventory: simulatedInventory(world, market.catalogue, subnets, selectable),
     market: market.catalogue,
     moveSpotPrices(spot) {

@@ -98,7 +98,16 @@ export type Port = "kubernetes" | "store" | "fleet" | "wakeUps";
 export type FunctionName = "provision" | "lifecycle" | "disruption" | "interruption" | "catalog";
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
 
-const FAULTS: ReadonlySet<string> = new Set(["strike", "storm", "messages", "skew", "policy", "partial lists", "slow start", "second thought"]);
+const FAULTS: ReadonlySet<string> = new Set([
+  "strike",
+  "storm",
+  "messages",
+  "skew",
+  "policy",
+  "partial lists",
+  "slow start",
+  "second thought",
+]);
 
 export function isFault(event: Act | Fault): event is Fault {
   return FAULTS.has(event.what);

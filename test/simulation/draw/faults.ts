@@ -84,7 +84,7 @@ function drawStrike(random: Random): Strike {
     fn,
     ...(!anywhere && { port, method }),
     skip: anywhere ? random.between(0, 40) : random.pick([0, 0, 0, 1, 2, 5]),
-    failure: anywhere && (failure !== "throttled") ? "server" : failure,
+    failure: anywhere && failure !== "throttled" ? "server" : failure,
     ms: random.pick([500, 3_000, 12_000, 35_000, 50_000]),
   };
 }

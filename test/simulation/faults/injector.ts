@@ -93,7 +93,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
   };
   const inject = (call: PortCall, when: Strike["when"]): Promise<KillVerdict> | KillVerdict => {
     if (call.port === "inventory") return undefined;
-    if (when === "before" && policies.some(({ fault, until }) => until > now() && isRefused(fault, call))) return fail("refused", call, when);
+    if (when === "before" && policies.some(({ fault, until }) => until > now() && isRefused(fault, call)))
+      return fail("refused", call, when);
     const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
     if (strike) {
       strikes = strikes.filter((other) => other !== strike);
@@ -131,7 +132,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
     counts,
     hits,
     hooks: {
-      before: (call) => inject(call, "before"), after: (call) => {
+      before: (call) => inject(call, "before"),
+      after: (call) => {
         if (call.method === "createCommand") decided(call.args[1] as CommandRecord);
         return inject(call, "after");
       },

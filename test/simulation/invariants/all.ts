@@ -2,20 +2,30 @@ import { budgetsKept, endsHaveCause, holdersLeftAlone, reasonsTrue, replacements
 import { finalizerLast, livingKeepTheirMachines, noOrphans } from "./endings.ts";
 import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evictions.ts";
 import type { Invariant, Law } from "./invariant.ts";
-import { boughtOnce } from "./purchases.ts";
 import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from "./launches.ts";
 import { limitsKept } from "./limits.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
-import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
+import { boughtOnce } from "./purchases.ts";
 import { callsBounded } from "./thrift.ts";
+import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
 import { factsStay, oneDecider } from "./writes.ts";
 
 /** The invariants that hold at every moment of a run. */
 export const INVARIANTS: readonly Invariant[] = [
   ...[launchedOnce, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
-  ...[budgetsKept, holdersLeftAlone, reasonsTrue, endsHaveCause, replacementsFirst, noticesHeeded, drainedInTime, noticesRemembered, noOrphans],
+  ...[
+    budgetsKept,
+    holdersLeftAlone,
+    reasonsTrue,
+    endsHaveCause,
+    replacementsFirst,
+    noticesHeeded,
+    drainedInTime,
+    noticesRemembered,
+    noOrphans,
+  ],
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded],

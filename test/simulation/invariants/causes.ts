@@ -49,4 +49,3 @@ export function hasDrifted({ pool, plannedAt }: ClaimLife, history: History, now
 
 /** A plan may be made from a NodePool that was read this long before, ms. */
 const STALE_PLAN_MS = 3 * MINUTE_MS;
-

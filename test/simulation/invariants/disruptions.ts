@@ -122,7 +122,9 @@ export const reasonsTrue: Invariant = {
         .podsOn(life.nodeName, readAt - SECOND_LOOK_MS)
         .find(({ boundAt = now, endedAt = now }) => boundAt <= readAt - STAY_MS && endedAt <= readAt);
       if (left)
-        violated(`claim ${life.name} is Empty, but pod ${nameOf(left.pod)} left its node only ${(readAt - (left.endedAt ?? 0)) / 1_000} s before`);
+        violated(
+          `claim ${life.name} is Empty, but pod ${nameOf(left.pod)} left its node only ${(readAt - (left.endedAt ?? 0)) / 1_000} s before`,
+        );
     },
   }),
 };
@@ -136,7 +138,8 @@ export const endsHaveCause: Invariant = {
       const life = history.claims.get(object.metadata.uid ?? "");
       const now = lab.world.clock.now();
       // What was never launched costs nothing.
-      if (life?.machine === undefined || life.deletedAt !== now || life.taintedAt !== undefined || forcedCause(life, now) !== undefined) return;
+      if (life?.machine === undefined || life.deletedAt !== now || life.taintedAt !== undefined || forcedCause(life, now) !== undefined)
+        return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
     },
   }),
@@ -154,8 +157,7 @@ export const replacementsFirst: Invariant = {
       if (!promise || life.deletedAt !== now || forcedCause(life, now) !== undefined) return;
       const coming = promise.replacements.map((name) => history.claimNamed(name));
       const late = promise.replacements.filter((_, i) => coming[i]?.initializedAt === undefined);
-      if (late.length > 0)
-        return violated(`claim ${life.name} was deleted while its replacements ${late.join(", ")} were not initialized`);
+      if (late.length > 0) return violated(`claim ${life.name} was deleted while its replacements ${late.join(", ")} were not initialized`);
       const leaving = promise.candidates.map((name) => history.claimNamed(name));
       if (leaving.some((one) => one === undefined || hasDrifted(one, history, now) || one.notice !== undefined)) return;
       const [before, after] = [priceOf(leaving), priceOf(coming)];

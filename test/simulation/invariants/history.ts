@@ -77,6 +77,8 @@ export interface History {
   claimNamed(name: string): ClaimLife | undefined;
   /** The last command that replaces the NodeClaim of this name. */
   replacing(name: string): Replacing | undefined;
+  /** Whether the NodeClaim of this name replaces others. */
+  isReplacement(name: string): boolean;
   claimOfNode(nodeName: string): ClaimLife | undefined;
   claimOfInstance(id: string): ClaimLife | undefined;
   /** The pods, without those of DaemonSets, that stayed on the node at the time. */
@@ -111,6 +113,7 @@ export function history(clock: { now(): number }): History {
   const pools = new Map<string, Edition<NodePool>[]>();
   const plans = new Map<string, number>();
   const promises = new Map<string, Replacing>();
+  const replacements = new Set<string>();
   const byName = new Map<string, ClaimLife>();
   const reads = new WeakMap<object, Map<string, number>>();
 
@@ -175,6 +178,7 @@ export function history(clock: { now(): number }): History {
     for (const { name } of records) if (!plans.has(name)) plans.set(name, now);
     if (command === undefined) return;
     const candidates = command.candidates.map(({ nodeClaim }) => nodeClaim);
+    for (const name of command.replacementClaims) replacements.add(name);
     for (const name of candidates) promises.set(name, { at: now, candidates, replacements: command.replacementClaims });
   };
 
@@ -183,6 +187,7 @@ export function history(clock: { now(): number }): History {
     pods,
     claimNamed: (name) => byName.get(name),
     replacing: (name) => promises.get(name),
+    isReplacement: (name) => replacements.has(name),
     claimOfNode: (nodeName) => byNode.get(nodeName),
     claimOfInstance: (id) => byInstance.get(id),
     podsOn: (nodeName, at) =>

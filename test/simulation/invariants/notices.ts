@@ -36,7 +36,9 @@ export const noticesHeeded: Invariant = {
           if (!notice || !machine || deletedAt !== undefined || notice.at - machine.instance.launchedAt < ACT_WITHIN_MS) continue;
           const hits = hitsOf(scene, notice.at, ["interruption", "lifecycle", "claims"]);
           if (hits.length <= 1 && !hits.some((what) => what.endsWith("message")))
-            violated(`claim ${name} stays ${Math.round((now - notice.at) / 1_000)} s after the interruption notice of ${machine.instance.id}`);
+            violated(
+              `claim ${name} stays ${Math.round((now - notice.at) / 1_000)} s after the interruption notice of ${machine.instance.id}`,
+            );
         }
       },
     };
@@ -97,11 +99,14 @@ export const noticesRemembered: Invariant = {
         const life = history.claims.get(request.tags[CLAIM_UID] ?? "");
         if (life === undefined) return;
         const now = lab.world.clock.now();
-        const lost = [...history.claims.values()].filter((other) => wasHeeded(other, life.addedAt) && now - (other.notice?.at ?? 0) < MARKED_MS);
+        const lost = [...history.claims.values()].filter(
+          (other) => wasHeeded(other, life.addedAt) && now - (other.notice?.at ?? 0) < MARKED_MS,
+        );
         const again = request.launchTemplates
           .flatMap(({ overrides }) => overrides)
           .find(({ instanceType, zone }) => lost.some(({ machine }) => isOf(machine, instanceType, zone)));
-        if (again) violated(`${request.tags[CLAIM_NAME]} asks for spot ${again.instanceType} in ${again.zone}, which EC2 has just taken back`);
+        if (again)
+          violated(`${request.tags[CLAIM_NAME]} asks for spot ${again.instanceType} in ${again.zone}, which EC2 has just taken back`);
       },
     };
   },

@@ -18,13 +18,19 @@ const BEFORE_MS = 2 * 60_000;
 const BINDING_MS = 10_000;
 
 /**
- * NodeClaims that were planned for pods and whose node no pod has taken yet. kube-scheduler may fill a node with pods of
+ * NodeClaims that were planned for pods, not to replace others, and whose node no pod has taken yet. kube-scheduler may fill a node with pods of
  * another NodeClaim, and then no sum tells what is left of it.
  */
 function comingUp({ history }: Scene, now: number): readonly ClaimLife[] {
   const isTaken = ({ nodeName }: ClaimLife): boolean => nodeName !== undefined && history.podsOn(nodeName, now).length > 0;
   return [...history.claims.values()].filter(
-    (life) => !life.byUser && (life.initializedAt ?? now) > now - BINDING_MS && !isTaken(life) && !isGoing(life, now) && life.pool !== "",
+    (life) =>
+      !life.byUser &&
+      !history.isReplacement(life.name) &&
+      (life.initializedAt ?? now) > now - BINDING_MS &&
+      !isTaken(life) &&
+      !isGoing(life, now) &&
+      life.pool !== "",
   );
 }
 
@@ -43,7 +49,7 @@ function waitedSince(from: number, now: number, history: History): readonly PodL
 
 export const boughtOnce: Invariant = {
   name: "bought once",
-  law: "The room that NodeClaims on their way ask for is never more than the pods need that have waited since the first of them was planned.",
+  law: "The room that NodeClaims of the planner on their way ask for is never more than the pods need that have waited since the first of them was planned.",
   watch: (scene, violated) => {
     const { lab, history } = scene;
     return {
@@ -55,10 +61,7 @@ export const boughtOnce: Invariant = {
         const daemons = lab.world.store
           .list("DaemonSet")
           .reduce((sum, { spec }) => sum + requestOf((spec as { readonly template: Pod }).template), 0);
-        const asked = coming.reduce(
-          (sum, { claim }) => sum + Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons),
-          0,
-        );
+        const asked = coming.reduce((sum, { claim }) => sum + Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons), 0);
         const needed = waitedSince(from, now, history).reduce((sum, { pod }) => sum + requestOf(pod), 0);
         if (asked > needed + 1e-6)
           violated(

@@ -62,7 +62,8 @@ export function unrest(sight: Sight): readonly string[] {
       isActive(pod) &&
       !isDaemon(pod) &&
       !isUnplaceable(pod) &&
-      pod.status?.phase !== "Running" && !isOutOfLimits(pod.spec.nodeSelector?.[POOL], sight),
+      pod.status?.phase !== "Running" &&
+      !isOutOfLimits(pod.spec.nodeSelector?.[POOL], sight),
   );
   return [
     ...pending.map((pod) => `pod ${nameOf(pod)} is ${pod.status?.phase}`),

@@ -219,7 +219,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "interrupted pods held for 300 s instead of 75",
     within: 40,
     edits: [
-      { file: "core/lifecycle/drain.ts", find: "const MAX_REPLACEMENT_WAIT_MS = 75_000;", replace: "const MAX_REPLACEMENT_WAIT_MS = 300_000;" },
+      {
+        file: "core/lifecycle/drain.ts",
+        find: "const MAX_REPLACEMENT_WAIT_MS = 75_000;",
+        replace: "const MAX_REPLACEMENT_WAIT_MS = 300_000;",
+      },
     ],
   },
   {
@@ -252,7 +256,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "candidates ended when the first of several replacements is up",
     within: 40,
-    edits: [{ file: ADVANCE_COMMAND, find: "if (waiting.length === 0)", replace: "if (waiting.length < command.replacementClaims.length)" }],
+    edits: [
+      { file: ADVANCE_COMMAND, find: "if (waiting.length === 0)", replace: "if (waiting.length < command.replacementClaims.length)" },
+    ],
   },
   {
     name: "a lease that a killed holder keeps for hours",
