@@ -1,4 +1,5 @@
 import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { durationMs } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
 import { SKEW_MS } from "./invariant.ts";
 
@@ -10,14 +11,6 @@ const MINUTE_MS = 60_000;
 const LAUNCH_MS = 5 * MINUTE_MS;
 const REGISTRATION_MS = 15 * MINUTE_MS;
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS };
-
-/** "720h", "1h30m" in ms; Infinity for "Never". */
-function millis(text: string): number {
-  if (text === "Never") return Number.POSITIVE_INFINITY;
-  return [...text.matchAll(/(\d+)([smh])/g)].reduce((sum, [, n, unit = "s"]) => sum + Number(n) * (UNITS[unit] ?? 0), 0);
-}
-
 /**
  * What in the world makes a NodeClaim end, whatever is decided: its expiry, a notice of EC2, a user, a time-out. The
  * first one; undefined when nothing does.
@@ -27,7 +20,7 @@ export function forcedCause(life: ClaimLife, now: number): string | undefined {
   if (notice !== undefined) return notice.what;
   if (life.nodeDeletedAt !== undefined) return "its node was deleted by somebody else";
   if (life.deletedBy !== undefined && life.deletedBy !== PRODUCT) return `deleted by ${life.deletedBy}`;
-  if (now + SKEW_MS >= life.addedAt + millis(claim.spec.expireAfter ?? "720h")) return "expiry";
+  if (now + SKEW_MS >= life.addedAt + durationMs(claim.spec.expireAfter ?? "720h")) return "expiry";
   if (machine === undefined && life.refusedAt !== undefined) return "EC2 had no machine";
   const age = now + SKEW_MS - plannedAt;
   // A machine whose launch nobody has heard of counts as not launched: its NodeClaim names none.

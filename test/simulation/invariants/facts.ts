@@ -14,7 +14,6 @@ export const CLAIM_UID = "karpenter-serverless/claim-uid";
 export const CLAIM_NAME = "karpenter.sh/nodeclaim";
 export const POOL = "karpenter.sh/nodepool";
 const DISRUPTED = "karpenter.sh/disrupted";
-const DEADLINE = "karpenter.sh/nodeclaim-termination-timestamp";
 export const HOLD = "karpenter.sh/do-not-disrupt";
 
 type Conditioned = {
@@ -48,8 +47,17 @@ export function claimOfNode(node: Node | undefined, lab: Lab): NodeClaim | undef
 
 /** When the pods of a NodeClaim must have ended, ms since the epoch; undefined without a deadline. */
 export function deadlineOf(claim: NodeClaim | undefined): number | undefined {
-  const text = claim?.metadata.annotations?.[DEADLINE];
-  return text === undefined ? undefined : Date.parse(text);
+  const { deletionTimestamp } = claim?.metadata ?? {};
+  const period = claim?.spec.terminationGracePeriod;
+  return deletionTimestamp === undefined || period === undefined ? undefined : Date.parse(deletionTimestamp) + durationMs(period);
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** "720h", "1h30m" in ms; Infinity for "Never". */
+export function durationMs(text: string): number {
+  if (text === "Never") return Number.POSITIVE_INFINITY;
+  return [...text.matchAll(/(\d+)([smh])/g)].reduce((sum, [, n, unit = "s"]) => sum + Number(n) * (UNITS[unit] ?? 0), 0);
 }
 
 /** Whether karpenter.sh/do-not-disrupt protects a pod now: "true", or a duration ("10m") counted from its start. */
