@@ -405,9 +405,9 @@ describe("a killed invocation", () => {
 
 describe("a failed invocation", () => {
   it.for([
-    { name: "while EC2 lists its instance", cloudLagMs: 0 },
-    { name: "before EC2 lists its instance", cloudLagMs: 15_000 },
-  ])("a launch whose answer was lost is not made again when its repetition is refused $name", async ({ cloudLagMs }) => {
+    { name: "for longer than EC2 may take to list its instance", cloudLagMs: 0, refusedMs: 100 * SECOND },
+    { name: "before EC2 lists its instance", cloudLagMs: 30_000, refusedMs: 5 * SECOND },
+  ])("a launch whose answer was lost is not made again when its repetition is refused $name", async ({ cloudLagMs, refusedMs }) => {
     let launches = 0;
     let refusing = true;
     const hooks: LabOptions["hooks"] = {
@@ -425,7 +425,7 @@ describe("a failed invocation", () => {
     await pass(lab, 5 * SECOND);
     const [claim = ""] = names(lab, "NodeClaim");
     await lab.deps.wakeUps.wake([{ kind: "claim", cluster: lab.world.cluster, claim }]);
-    await pass(lab, 20 * SECOND);
+    await pass(lab, refusedMs);
     refusing = false;
     await pass(lab, 3 * MINUTE);
     expect(lab.cloud.machines()).toHaveLength(1);

@@ -283,13 +283,19 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "registration given up after one minute",
     within: 40,
     edits: [
-      { file: ADVANCE, find: "export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;", replace: "export const REGISTRATION_TIMEOUT_MS = 60_000;" },
+      {
+        file: ADVANCE,
+        find: "export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;",
+        replace: "export const REGISTRATION_TIMEOUT_MS = 60_000;",
+      },
     ],
   },
   {
     name: "startup taints not waited for",
     within: 40,
-    edits: [{ file: "core/lifecycle/initialization.ts", find: "if (startup) return {", replace: "if (startup && claim === undefined) return {" }],
+    edits: [
+      { file: "core/lifecycle/initialization.ts", find: "if (startup) return {", replace: "if (startup && claim === undefined) return {" },
+    ],
   },
   {
     name: "startup taints taken off at registration",
@@ -306,7 +312,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "garbage collection that trusts a partial list",
     within: 60,
     edits: [
-      { file: "core/lifecycle/garbage-collection.ts", find: " || ready.has(instance.id)) return false;", replace: " || ready.has(name)) return false;" },
+      {
+        file: "core/lifecycle/garbage-collection.ts",
+        find: " || ready.has(instance.id)) return false;",
+        replace: " || ready.has(name)) return false;",
+      },
       {
         file: "functions/lifecycle/garbage-collection.ts",
         find: "if (instance === undefined || alive.has(instance.id)) continue;",
@@ -351,7 +361,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "instance of a notice not found in the table",
     within: 40,
-    edits: [{ file: SQLITE, find: "byInstance: async (instanceId) => {", replace: "byInstance: async (instanceId) => {\n      instanceId += instanceId;" }],
+    edits: [
+      {
+        file: SQLITE,
+        find: "byInstance: async (instanceId) => {",
+        replace: "byInstance: async (instanceId) => {\n      instanceId += instanceId;",
+      },
+    ],
   },
   {
     name: "command decided and carried out at once",
@@ -398,7 +414,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: ADVANCE_COMMAND,
         find: "const waiting = command.replacementClaims.filter((name) => !isUp(view, name));",
-        replace: "const waiting = command.replacementClaims.filter((name) => !isUp(view, name) && view.records.get(name)?.launchedAt === undefined);",
+        replace:
+          "const waiting = command.replacementClaims.filter((name) => !isUp(view, name) && view.records.get(name)?.launchedAt === undefined);",
       },
     ],
   },
@@ -427,7 +444,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: "core/provisioning/batching-window.ts",
         find: "if (coming.length === 0 || (coming.length <= announced && now - plannedAt >= idleMs)) return 0;",
-        replace: "if (pods.length > 1 || coming.length > 0) return idleMs + (now - now) + (announced - announced) + (plannedAt - plannedAt);",
+        replace:
+          "if (pods.length > 1 || coming.length > 0) return idleMs + (now - now) + (announced - announced) + (plannedAt - plannedAt);",
       },
     ],
   },
