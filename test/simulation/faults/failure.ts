@@ -22,10 +22,10 @@ const CONFLICTING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failure that this call can really have: only writes conflict, only
- * lists expire, and only the API server and EC2 refuse, before the effect. For other calls the failure
- * becomes that of an unreachable server. A lost answer is a broken connection, except that DynamoDB's client repeats a
- * write whose answer was lost, and then finds its own version.
+ * The failure that this call can really have: only writes conflict, only lists expire, and only the API server and EC2
+ * refuse, before the effect. For other calls the failure becomes that of an unreachable server. A lost answer is a
+ * broken connection, except that DynamoDB's client repeats a write whose answer was lost, and then finds its own
+ * version.
  */
 export function fitting(failure: Failure, port: string, method: string, when: "before" | "after"): Failure {
   if (failure === "conflict" && (!CONFLICTING.has(method) || (when === "after" && port !== "store"))) return "server";

@@ -5,8 +5,8 @@ import { SKEW_MS } from "./invariant.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * From the plan until the machine must run, and until its node must have joined (README, docs/architecture.md). The plan
- * is older than the NodeClaim: creating that may fail and be tried again.
+ * From the plan until the machine must run, and until its node must have joined (docs/architecture.md). The plan is
+ * older than the NodeClaim: creating that may fail and be tried again.
  */
 const LAUNCH_MS = 5 * MINUTE_MS;
 const REGISTRATION_MS = 15 * MINUTE_MS;

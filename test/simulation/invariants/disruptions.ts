@@ -17,8 +17,8 @@ interface Beginning {
 }
 
 /**
- * A node that the product taints as disrupted while nothing in the world makes it end and nobody has asked its NodeClaim
- * to go: its own decision.
+ * A node that the product taints as disrupted while nothing in the world makes it end and nobody has asked its
+ * NodeClaim to go: its own decision.
  */
 function begun({ kind, type, object, old, user }: Change, { history, lab }: Scene): Beginning | undefined {
   if (kind !== "Node" || type !== "MODIFIED" || user !== PRODUCT) return undefined;

@@ -82,7 +82,7 @@ interface Budgeted {
   readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> };
 }
 
-/** How long an offering whose machine was taken back is not asked for, ms: 3 minutes, less what two clocks may differ. */
+/** How long an offering that was taken back is not asked for, ms: 3 minutes, less what two clocks may differ. */
 const MARKED_MS = 180_000 - 2 * SKEW_MS;
 
 export const noticesRemembered: Invariant = {

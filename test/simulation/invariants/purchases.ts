@@ -18,8 +18,8 @@ const BEFORE_MS = 2 * 60_000;
 const BINDING_MS = 10_000;
 
 /**
- * NodeClaims that were planned for pods, not to replace others, and whose node no pod has taken yet. kube-scheduler may fill a node with pods of
- * another NodeClaim, and then no sum tells what is left of it.
+ * NodeClaims that were planned for pods, not to replace others, and whose node no pod has taken yet. kube-scheduler may
+ * fill a node with pods of another NodeClaim, and then no sum tells what is left of it.
  */
 function comingUp({ history }: Scene, now: number): readonly ClaimLife[] {
   const isTaken = ({ nodeName }: ClaimLife): boolean => nodeName !== undefined && history.podsOn(nodeName, now).length > 0;

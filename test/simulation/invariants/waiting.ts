@@ -24,7 +24,7 @@ const isChanged = (editions: readonly { readonly spec: object }[]): boolean =>
 
 const isWaiting = (pod: Pod): boolean => isActive(pod) && !isDaemon(pod) && pod.spec.nodeName === undefined;
 
-/** How long a pod waits for its machine when nothing goes wrong, ms: plan, launch, join, and one preemption or failed try. */
+/** How long a pod waits when nothing goes wrong, ms: plan, launch, join, and one preemption or failed try. */
 const PLACED_WITHIN_MS = 5 * MINUTE_MS;
 
 export const podsPlacedInTime: Invariant = {

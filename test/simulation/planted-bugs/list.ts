@@ -392,17 +392,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "replacement that may cost ten times as much",
-    within: 40,
-    edits: [
-      {
-        file: "core/disruption/consolidation/consolidation.ts",
-        find: "const cheaper = underPrice(replacement, limit);",
-        replace: "const cheaper = underPrice(replacement, 10 * limit);",
-      },
-    ],
-  },
-  {
     name: "every node drifted",
     within: 20,
     edits: [{ file: "core/drift/detect.ts", find: "return a[hash] !== b[hash];", replace: "return a[hash] !== undefined;" }],
