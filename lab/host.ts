@@ -42,6 +42,10 @@ export interface LabOptions {
   readonly skewMs?: (invocation: Invocation | undefined) => number;
   /** How long a new instance is missing from EC2's describe and list, ms. */
   readonly cloudLagMs?: number;
+  /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
+  readonly joinDelayMs?: () => number;
+  /** Whether EC2 leaves an instance out of the list that it is writing. */
+  readonly isUnlisted?: () => boolean;
   readonly onLog?: (record: TimedLogRecord) => void;
 }
 
@@ -89,7 +93,13 @@ export function createLab(options: LabOptions): Lab {
     catalogue.zones.map(({ name }) => name),
   );
   let known = catalogue;
-  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0 });
+  const cloud = simulatedCloud(world, {
+    catalogue,
+    kubelets,
+    lagMs: options.cloudLagMs ?? 0,
+    joinDelayMs: options.joinDelayMs,
+    isUnlisted: options.isUnlisted,
+  });
   const wakeUps = simulatedWakeUps(world);
   const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];

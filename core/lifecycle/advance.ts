@@ -175,7 +175,7 @@ function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim |
 function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
-  if (record.launch === undefined && view.now < retryAt) return { actions: [], wakeAt: retryAt };
+  if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
 }
 

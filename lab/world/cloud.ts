@@ -25,6 +25,10 @@ export interface CloudOptions {
   readonly addresses?: number;
   /** How long a new instance is missing from describe and list, ms: EC2 is eventually consistent. 0 when absent. */
   readonly lagMs?: number;
+  /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
+  readonly joinDelayMs?: (() => number) | undefined;
+  /** Whether EC2 leaves an instance out of the list that it is writing; describe by id is not touched. */
+  readonly isUnlisted?: (() => boolean) | undefined;
 }
 
 /** The AWS account around the cluster: EC2 with its market, its failures and its bill. */
@@ -76,7 +80,14 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
   const throttled: TimeWindow[] = [];
   const reservations: SimulatedReservation[] = [];
   const faults = new Map<string, InstanceStatus>();
-  const instances = simulatedInstances(world, { kubelets, subnets, lagMs, zones: catalogue.zones, resourcesOf: capacityOf });
+  const instances = simulatedInstances(world, {
+    kubelets,
+    subnets,
+    lagMs,
+    zones: catalogue.zones,
+    resourcesOf: capacityOf,
+    joinDelayMs: options.joinDelayMs,
+  });
   const types = new Map(catalogue.types.map((type) => [type.name, type]));
   const selectable = (terms: readonly CapacityReservationSelectorTerm[]) =>
     selectReservations(
@@ -89,7 +100,18 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
     throttled,
     subnets,
     reservations,
-    fleet: simulatedFleet({ now: clock.now, instances, market, types, subnets, reservations, outages, throttled, faults }),
+    fleet: simulatedFleet({
+      now: clock.now,
+      instances,
+      market,
+      types,
+      subnets,
+      reservations,
+      outages,
+      throttled,
+      faults,
+      isUnlisted: options.isUnlisted,
+    }),
     inventory: simulatedInventory(world, market.catalogue, subnets, selectable),
     market: market.catalogue,
     moveSpotPrices(spot) {

@@ -29,6 +29,8 @@ export interface FleetOptions {
   readonly throttled: readonly TimeWindow[];
   /** Instances whose status checks fail, by id. */
   readonly faults: ReadonlyMap<string, InstanceStatus>;
+  /** Whether an instance is left out of a list. */
+  readonly isUnlisted?: (() => boolean) | undefined;
 }
 
 /** EC2's API as the functions use it: instant fleets, launch templates, describe, terminate. */
@@ -61,6 +63,7 @@ export function simulatedFleet(options: FleetOptions): Fleet {
       return instances
         .all()
         .filter((one) => instances.isVisible(one) && one.instance.state !== "terminated" && belongsTo(one.instance, cluster))
+        .filter(() => !options.isUnlisted?.())
         .map(({ instance }) => instance);
     },
     async impaired() {

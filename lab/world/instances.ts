@@ -27,6 +27,7 @@ export interface InstancesOptions {
   readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap, disk: number) => NodeResources;
   /** How long a new instance is missing from describe and list, ms. */
   readonly lagMs: number;
+  readonly joinDelayMs?: (() => number) | undefined;
 }
 
 /** An instance to launch: one override of a fleet request, with its instance type and its price (USD per hour). */
@@ -77,6 +78,7 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
   const machines = startMachines(world, options.kubelets, {
     instance: (id) => instances.get(id),
     resourcesOf: options.resourcesOf,
+    joinDelayMs: options.joinDelayMs,
     zoneIds: Object.fromEntries(options.zones.map((zone) => [zone.name, zone.zoneId])),
     isEnding: (id) => {
       const state = instances.get(id)?.instance.state;

@@ -17,6 +17,8 @@ export interface MachinesOptions {
   readonly zoneIds: Readonly<Record<string, string>>;
   /** Whether the instance is terminated or shutting down. */
   readonly isEnding: (id: string) => boolean;
+  /** How much later than usual a machine joins, ms; Infinity when it never does. */
+  readonly joinDelayMs: (() => number) | undefined;
 }
 
 const UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized";
@@ -71,8 +73,9 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
 
   return {
     start(simulated) {
-      const joinAfterMs = random.between(20_000, 35_000);
+      const joinAfterMs = random.between(20_000, 35_000) + (options.joinDelayMs?.() ?? 0);
       const readyAfterMs = random.between(8_000, 12_000);
+      if (joinAfterMs === Number.POSITIVE_INFINITY) return;
       clock.after(joinAfterMs, `join ${simulated.nodeName}`, () => join(simulated.instance.id, readyAfterMs));
     },
     stop: (simulated) => kubelets.die(simulated.nodeName),

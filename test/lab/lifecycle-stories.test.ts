@@ -272,7 +272,8 @@ describe("failures of EC2", () => {
     scale(lab, 2);
     await pass(lab, 3 * SECOND);
     const [first] = names(lab, "NodeClaim");
-    await pass(lab, 5 * MINUTE + 20 * SECOND);
+    // For a minute after its last try the launch may have succeeded unseen.
+    await pass(lab, 6 * MINUTE + 20 * SECOND);
     expect(line(lab, "terminating due to timeout")?.fields).toMatchObject({ reason: "launch_timeout", timeout: "5m" });
     expect(names(lab, "NodeClaim")).toHaveLength(1);
     expect(names(lab, "NodeClaim")).not.toContain(first);
@@ -403,6 +404,35 @@ describe("a killed invocation", () => {
 });
 
 describe("a failed invocation", () => {
+  it.for([
+    { name: "for longer than EC2 may take to list its instance", cloudLagMs: 0, refusedMs: 100 * SECOND },
+    { name: "before EC2 lists its instance", cloudLagMs: 30_000, refusedMs: 5 * SECOND },
+  ])("a launch whose answer was lost is not made again when its repetition is refused $name", async ({ cloudLagMs, refusedMs }) => {
+    let launches = 0;
+    let refusing = true;
+    const hooks: LabOptions["hooks"] = {
+      before: ({ method }) => {
+        if (method === "launch" && launches > 0 && refusing) throw new RefusedError("UnauthorizedOperation: not authorized");
+        return undefined;
+      },
+      after: ({ method }) => {
+        if (method === "launch" && launches++ === 0) throw new Error("socket hang up");
+        return undefined;
+      },
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks, cloudLagMs });
+    scale(lab, 2);
+    await pass(lab, 5 * SECOND);
+    const [claim = ""] = names(lab, "NodeClaim");
+    await lab.deps.wakeUps.wake([{ kind: "claim", cluster: lab.world.cluster, claim }]);
+    await pass(lab, refusedMs);
+    refusing = false;
+    await pass(lab, 3 * MINUTE);
+    expect(lab.cloud.machines()).toHaveLength(1);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+
   it("an interruption notice that could not be handled is handled again while there is time to drain", async () => {
     let failures = 0;
     const before = ({ method, invocation }: PortCall): undefined => {

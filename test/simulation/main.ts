@@ -1,8 +1,9 @@
 /*
  * The simulation: the product's handlers on the lab's virtual world, under acts and faults drawn from a seed.
  * In: seeds and limits (USAGE). Out: each broken invariant with the command that plays it again, and totals. draw/
- * makes scripts, faults/ injects failures, invariants/ judges. An invariant reads EC2, the API server and the table
- * themselves; it must not use the product's own predicates, because a shared mistake would stay hidden.
+ * makes scripts, faults/ injects failures, invariants/ judges. An invariant takes its excuses from what EC2 and the API
+ * server saw (invariants/history.ts), never from the product's records, and must not use the product's own predicates,
+ * because a shared mistake would stay hidden.
  */
 import { parseArgs } from "node:util";
 import { drawScript } from "./draw/script.ts";

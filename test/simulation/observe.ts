@@ -44,6 +44,10 @@ export function observer(): Observer {
     watch(watched) {
       scene = watched;
       const { world, cloud } = watched.lab;
+      const { history } = watched;
+      world.onChange(history.onChange);
+      watchers.push({ onLaunch: history.onLaunch, onResult: history.onResult });
+      cloud.onEvent(history.onEvent);
       for (const { name, watch } of INVARIANTS) watchers.push(watch(watched, (detail) => report(name, detail)));
       world.onChange((change) => {
         for (const watcher of watchers) watcher.onChange?.(change);

@@ -1,13 +1,17 @@
 import type { Pod } from "../../core/model/pod.ts";
+import type { Taint } from "../../core/model/taint.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
 import { isPreempted } from "../../lab/world/actors/preemption.ts";
-import { seeded } from "../../lab/world/random.ts";
+import { type Random, seeded } from "../../lab/world/random.ts";
+import type { MutableObject } from "../../lab/world/store.ts";
 import { perform } from "./act.ts";
+import { STARTUP_TAINT } from "./draw/world.ts";
 import { injector } from "./faults/injector.ts";
 import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
+import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { observer, type Violation } from "./observe.ts";
@@ -70,16 +74,19 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     cloudLagMs: script.cloudLagMs,
     hooks: watching.around(faults.hooks),
     skewMs: faults.skewMs,
+    joinDelayMs: faults.joinDelayMs,
+    isUnlisted: faults.isUnlisted,
     ...(onLog && { onLog }),
   });
   const { clock } = lab.world;
-  const scene: Scene = { lab, table, faults };
+  const scene: Scene = { lab, table, faults, history: history(clock) };
   watching.watch(scene);
   let preempted = 0;
   lab.world.onChange(({ kind, type, object, old }) => {
     if (kind === "Pod" && type === "MODIFIED" && isPreempted(object as Pod) && !isPreempted(old as Pod)) preempted++;
   });
   onStart?.(lab);
+  startAgents(lab, random.fork("agents"));
   if (script.interleaved) {
     const order = random.fork("order");
     clock.interleave((labels) => order.between(0, labels.length - 1));
@@ -113,6 +120,24 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   onEnd?.(lab);
   lab.close();
   return outcome;
+}
+
+/** The agents whose startup taint keeps pods off a node until they run. */
+function startAgents({ world }: Lab, random: Random): void {
+  const starting = new Set<string>();
+  const isTainted = (node: MutableObject): boolean => node.spec?.taints?.some(({ key }: Taint) => key === STARTUP_TAINT.key) ?? false;
+  world.onChange(({ kind, type, object }) => {
+    const { name } = object.metadata;
+    if (kind !== "Node" || type === "DELETED" || starting.has(name) || !isTainted(object)) return;
+    starting.add(name);
+    world.clock.after(random.pick([1_000, 20_000, 50_000]), `agent on ${name}`, () => {
+      starting.delete(name);
+      world.store.patch("Node", name, undefined, { user: "system:serviceaccount:kube-system:agent" }, (node: MutableObject) => {
+        node.spec.taints = node.spec.taints.filter(({ key }: Taint) => key !== STARTUP_TAINT.key);
+        return node;
+      });
+    });
+  });
 }
 
 /**

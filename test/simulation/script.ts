@@ -55,7 +55,7 @@ export type Act =
 
 type WithoutTime<T> = Omit<T, "from" | "until">;
 
-export type Failure = "conflict" | "throttled" | "server" | "expired";
+export type Failure = "conflict" | "throttled" | "server" | "expired" | "refused";
 
 /** A fault between the product and the world. */
 export type Fault =
@@ -69,7 +69,15 @@ export type Fault =
       readonly minutes: number;
       readonly delayMs: number;
     }
-  | { readonly what: "skew"; readonly fn: FunctionName; readonly ms: number; readonly minutes: number };
+  | { readonly what: "skew"; readonly fn: FunctionName; readonly ms: number; readonly minutes: number }
+  /** The service refuses all calls of one kind: an admission policy, rights that were taken away. */
+  | { readonly what: "policy"; readonly port: Port; readonly method: string; readonly kind?: string; readonly minutes: number }
+  /** EC2's lists lack so many of the instances, while each is described when it is asked for by its id. */
+  | { readonly what: "partial lists"; readonly share: number; readonly minutes: number }
+  /** Machines that start meanwhile join this much later; with no time they never do. */
+  | { readonly what: "slow start"; readonly ms: number | undefined; readonly minutes: number }
+  /** After the next disruption command is decided, somebody changes what it was decided on. */
+  | { readonly what: "second thought"; readonly how: "pods" | "hold" | "budget"; readonly ms: number };
 
 /** A fault of one remote call: the first matching call after `skip` others. */
 export interface Strike {
@@ -90,7 +98,16 @@ export type Port = "kubernetes" | "store" | "fleet" | "wakeUps";
 export type FunctionName = "provision" | "lifecycle" | "disruption" | "interruption" | "catalog";
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
 
-const FAULTS: ReadonlySet<string> = new Set(["strike", "storm", "messages", "skew"]);
+const FAULTS: ReadonlySet<string> = new Set([
+  "strike",
+  "storm",
+  "messages",
+  "skew",
+  "policy",
+  "partial lists",
+  "slow start",
+  "second thought",
+]);
 
 export function isFault(event: Act | Fault): event is Fault {
   return FAULTS.has(event.what);

@@ -58,8 +58,10 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
     return refuse(refusedFor(error), { ...record, uid }, claim, deps);
   }
+  // The pause after an earlier failure is over.
+  const { launchFailedAt: _, ...rest } = record;
   await deps.store.update({
-    ...record,
+    ...rest,
     uid,
     launch: rendered.ok.request,
     launchAttempts: record.launchAttempts + 1,
@@ -96,15 +98,26 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
     const kind = failure?.kind === "InsufficientCapacity" ? "InsufficientCapacity" : "Refused";
     return await refuse({ kind, reason, message: failure?.message ?? "" }, rest, claim, deps);
   } catch (error) {
+    if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
+    // An earlier call with this token may have launched an instance, and its answer was lost.
+    const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");
+    if (instance) {
+      await deps.store.update({ ...rest, instance, launchedAt: deps.now() });
+      return "look again";
+    }
     // A launch template that was garbage-collected meanwhile: render again under a new token.
     if (error instanceof NotFoundError) {
       await deps.store.update(restedAfterMany(rest, deps.now()));
       return "look again";
     }
-    if (error instanceof RefusedError) return refuse(refusedFor(error), rest, claim, deps);
-    throw error;
+    // A new token before EC2 must list that instance could launch a second one.
+    const isKnown = deps.now() - (record.launchRequestedAt ?? 0) >= LAUNCH_UNLISTED_MS;
+    return refuse(refusedFor(error), isKnown ? rest : record, claim, deps);
   }
 }
+
+/** How long EC2 may not list an instance that it has launched. No benchmark has tuned it. */
+const LAUNCH_UNLISTED_MS = 60_000;
 
 /** Enough attempts to request every instance type of a wide NodePool, sixty at a time. */
 const MAX_ATTEMPTS_WITHOUT_PAUSE = 10;

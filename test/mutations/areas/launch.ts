@@ -12,8 +12,26 @@ const REQUEST = ["test/core/launch/fleet-request.test.ts"];
 const WINDOW = ["test/core/provisioning/batching-window.test.ts"];
 const LOOK = ["test/core/provisioning/next-look.test.ts"];
 
+const LOST_LAUNCHES = ["test/lab/lifecycle-stories.test.ts"];
+
 /** Rules of a launch and of its time, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "refused-after-lost-answer",
+    rule: "a refused launch is looked for in EC2, because an earlier call with its token may have succeeded",
+    file: "functions/lifecycle/launch/launch.ts",
+    from: 'const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");',
+    to: 'const instance = undefined as NodeClaimRecord["instance"];',
+    tests: LOST_LAUNCHES,
+  },
+  {
+    name: "refused-before-listed",
+    rule: "a refused launch keeps its token until EC2 must list what an earlier call launched",
+    file: "functions/lifecycle/launch/launch.ts",
+    from: "isKnown ? rest : record,",
+    to: "isKnown ? rest : rest,",
+    tests: LOST_LAUNCHES,
+  },
   {
     name: "zones-of-one-price",
     rule: "NodeClaims of one plan are spread over the zones of offerings with one price",

@@ -11,6 +11,8 @@ function poolEdit(random: Random): Readonly<Record<string, unknown>> {
     { template: { metadata: { labels: { "sim/generation": random.hex(4) } } } },
     { template: { metadata: { labels: { "sim/generation": random.hex(4) } } } },
     { template: { spec: { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }] } } },
+    // Larger machines drift, and several smaller ones replace one of them.
+    { template: { spec: { requirements: [{ key: "karpenter.k8s.aws/instance-cpu", operator: "In", values: ["2", "4"] }] } } },
     { disruption: { consolidateAfter: random.pick(["0s", "1m", "5m"]) } },
     { disruption: { budgets: budgets ?? [{ nodes: "10%" }] } },
     ...(limits ? [{ limits }] : []),

@@ -65,9 +65,9 @@ const WHO: readonly [FunctionName, ...FunctionName[]] = [
   ...(["disruption", "disruption", "disruption", "interruption", "catalog"] as const),
 ];
 const FAILURES: Readonly<Record<Port, readonly [Failure, ...Failure[]]>> = {
-  kubernetes: ["conflict", "throttled", "server", "expired"],
+  kubernetes: ["conflict", "throttled", "server", "expired", "refused"],
   store: ["conflict", "throttled", "server"],
-  fleet: ["throttled", "server"],
+  fleet: ["throttled", "server", "refused"],
   wakeUps: ["throttled", "server"],
 };
 
@@ -84,7 +84,7 @@ function drawStrike(random: Random): Strike {
     fn,
     ...(!anywhere && { port, method }),
     skip: anywhere ? random.between(0, 40) : random.pick([0, 0, 0, 1, 2, 5]),
-    failure: anywhere && (failure === "conflict" || failure === "expired") ? "server" : failure,
+    failure: anywhere && failure !== "throttled" ? "server" : failure,
     ms: random.pick([500, 3_000, 12_000, 35_000, 50_000]),
   };
 }
@@ -99,7 +99,7 @@ function drawSpell(random: Random): Fault {
       what: "storm",
       port,
       rate: random.pick([0.1, 0.3, 1]),
-      minutes: random.pick([0.5, 1, 3]),
+      minutes: random.pick([0.5, 1, 3, 8]),
       failure: random.pick<Failure>(
         port === "store" || port === "kubernetes" ? ["throttled", "server", "conflict"] : ["throttled", "server"],
       ),
@@ -121,6 +121,59 @@ function drawSpell(random: Random): Fault {
       minutes: random.pick([5, 20]),
     },
   ]);
+}
+
+/** Calls that an admission policy or a role may refuse for a while. */
+const REFUSABLE: readonly [Refusable, ...Refusable[]] = [
+  { port: "kubernetes", method: "create", kind: "NodeClaim" },
+  { port: "kubernetes", method: "update", kind: "Node" },
+  { port: "kubernetes", method: "update", kind: "NodeClaim" },
+  { port: "kubernetes", method: "updateStatus", kind: "NodeClaim" },
+  { port: "kubernetes", method: "delete", kind: "NodeClaim" },
+  { port: "kubernetes", method: "delete", kind: "Node" },
+  { port: "kubernetes", method: "evict" },
+  { port: "kubernetes", method: "nominate" },
+  { port: "fleet", method: "ensureLaunchTemplate" },
+  { port: "fleet", method: "launch" },
+  { port: "fleet", method: "terminate" },
+  { port: "fleet", method: "describe" },
+  { port: "fleet", method: "list" },
+];
+type Refusable = Pick<Extract<Fault, { what: "policy" }>, "port" | "method" | "kind">;
+
+/** What happens in runs without strikes too: machines that start slowly, and people who change their mind. */
+export function drawTrials(minutes: number, random: Random): readonly ScriptEvent[] {
+  const anytime = (): number => random.between(30, minutes * 60);
+  const thoughts = Array.from(
+    { length: Math.round(minutes / 8) },
+    (): ScriptEvent => ({
+      at: anytime(),
+      what: "second thought",
+      how: random.pick(["pods", "pods", "hold", "hold", "hold", "budget"]),
+      ms: random.pick([1_000, 4_000, 8_000, 13_000]),
+    }),
+  );
+  // Of slow replacements those of machines that EC2 takes back matter most: their pods cannot wait.
+  const slow = Array.from({ length: Math.round(minutes / 15) }, (): readonly ScriptEvent[] => {
+    const at = anytime();
+    return [
+      {
+        at,
+        what: "slow start",
+        ms: random.pick<number | undefined>([60_000, 150_000, 240_000, undefined]),
+        minutes: random.pick([2, 5]),
+      },
+      { at: at + 15, what: "interrupt", pick: random.next() },
+    ];
+  });
+  const policy = (): ScriptEvent => ({ at: anytime(), what: "policy", ...random.pick(REFUSABLE), minutes: random.pick([1, 4, 10]) });
+  const partial: ScriptEvent = { at: anytime(), what: "partial lists", share: random.pick([0.2, 0.5, 1]), minutes: random.pick([2, 10]) };
+  return [
+    ...thoughts,
+    ...(chance(random, 0.6) ? slow.flat() : []),
+    ...(chance(random, 0.4) ? [policy(), policy()] : []),
+    ...(chance(random, 0.3) ? [partial] : []),
+  ];
 }
 
 /** The faults of a run, most of them shortly after an act, while work is in progress. `perHour`: expected strikes. */

@@ -1,7 +1,7 @@
 import { hash, seeded } from "../../../lab/world/random.ts";
 import type { Script } from "../script.ts";
 import { drawActs } from "./acts.ts";
-import { drawFaults } from "./faults.ts";
+import { drawFaults, drawTrials } from "./faults.ts";
 import { chance, drawWorld } from "./world.ts";
 
 /** Strikes per hour: some runs have none, so that the effects of the acts show without faults. */
@@ -15,6 +15,7 @@ export function drawScript(seed: number, minutes: number): Script {
   const world = drawWorld(random.fork("world"));
   const acts = drawActs(world, minutes, random.fork("acts"));
   const faults = drawFaults(acts, minutes, random.pick(STRIKES_PER_HOUR), random.fork("faults"));
+  const trials = drawTrials(minutes, random.fork("trials"));
   return {
     seed,
     chance: spread,
@@ -23,6 +24,6 @@ export function drawScript(seed: number, minutes: number): Script {
     interleaved: chance(random, 0.4),
     cloudLagMs: random.pick([0, 0, 3_000, 15_000]),
     objects: world.objects,
-    events: [...acts, ...faults].sort((a, b) => a.at - b.at),
+    events: [...acts, ...faults, ...trials].sort((a, b) => a.at - b.at),
   };
 }

@@ -1,5 +1,6 @@
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
 import type { Random } from "../../../lab/world/random.ts";
+import { NOWHERE } from "../invariants/facts.ts";
 import { NODE_CLASS } from "../story.ts";
 
 /** A drawn workload, with what the acts need to scale and restart it. */
@@ -40,7 +41,11 @@ export function drawLimits(random: Random): Readonly<Record<string, number>> | u
   return random.pick<Readonly<Record<string, number>> | undefined>([undefined, undefined, { cpu: 64 }, { cpu: 24 }, { nodes: 4 }]);
 }
 
+/** Taken off by an agent on the node some time after it has joined (play.ts). */
+export const STARTUP_TAINT = { key: "sim/agent-not-ready", effect: "NoSchedule" } as const;
+
 function drawPool(name: string, weight: number, random: Random): ApiObject {
+  const startup = random.fork("startup");
   const budgets = drawBudgets(random);
   const limits = drawLimits(random);
   const terminationGracePeriod = random.pick<string | undefined>([undefined, undefined, "3m", "15m"]);
@@ -54,6 +59,7 @@ function drawPool(name: string, weight: number, random: Random): ApiObject {
         spec: {
           requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: random.pick(CAPACITY) }],
           nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+          ...(chance(startup, 0.25) && { startupTaints: [STARTUP_TAINT] }),
           expireAfter: random.pick(["720h", "720h", "720h", "Never", "45m"]),
           ...(terminationGracePeriod !== undefined && { terminationGracePeriod }),
         },
@@ -188,6 +194,24 @@ const STATEFUL_SET: ApiObject = {
   },
 };
 
+/** A pod that fits on no node there can be. */
+const HOPELESS: ApiObject = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "hopeless", namespace: "default" },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: "hopeless" } },
+    template: {
+      metadata: { labels: { app: "hopeless" } },
+      spec: {
+        nodeSelector: { [NOWHERE]: "true" },
+        containers: [{ name: "main", image: "pause", resources: { requests: { cpu: "250m" } } }],
+      },
+    },
+  },
+};
+
 /**
  * One to three NodePools and one to four workloads, each with the settings that decide what may be done to its nodes
  * and pods.
@@ -197,6 +221,7 @@ export function drawWorld(random: Random): DrawnWorld {
   const names = Array.from({ length: random.between(1, 4) }, (_, i) => `app-${i}`);
   const stateful = chance(random, 0.2);
   const priorities = random.fork("priorities");
+  const hopeless = chance(random.fork("hopeless"), 0.3);
   const prioritised = chance(priorities, 0.4);
   return {
     pools,
@@ -207,6 +232,7 @@ export function drawWorld(random: Random): DrawnWorld {
       ...(chance(random, 0.4) ? [DAEMON_SET] : []),
       ...(stateful ? [STORAGE_CLASS, STATEFUL_SET] : []),
       ...(prioritised ? PRIORITY_CLASSES : []),
+      ...(hopeless ? [HOPELESS] : []),
       ...names.flatMap((name) => drawDeployment(name, pools, prioritised ? drawPriority(priorities) : undefined, random)),
     ],
   };

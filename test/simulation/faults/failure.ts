@@ -10,6 +10,8 @@ export function errorOf(failure: Failure): Error {
       return new ThrottledError("429: too many requests (injected)");
     case "server":
       return new Error("socket hang up (injected)");
+    case "refused":
+      return new RefusedError("403 Forbidden: denied by a policy (injected)");
     case "expired":
       return new RefusedError("410 Gone: the resourceVersion is too old (injected)");
   }
@@ -20,12 +22,14 @@ const CONFLICTING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failure that this call can really have: only writes conflict, and only lists expire. For other calls the failure
- * becomes that of an unreachable server. A lost answer is a broken connection, except that DynamoDB's client repeats a
- * write whose answer was lost, and then finds its own version.
+ * The failure that this call can really have: only writes conflict, only lists expire, and only the API server and EC2
+ * refuse, before the effect. For other calls the failure becomes that of an unreachable server. A lost answer is a
+ * broken connection, except that DynamoDB's client repeats a write whose answer was lost, and then finds its own
+ * version.
  */
 export function fitting(failure: Failure, port: string, method: string, when: "before" | "after"): Failure {
   if (failure === "conflict" && (!CONFLICTING.has(method) || (when === "after" && port !== "store"))) return "server";
+  if (failure === "refused" && (when === "after" || (port !== "kubernetes" && port !== "fleet"))) return "server";
   if (failure === "expired" && (port !== "kubernetes" || method !== "list" || when === "after")) return "server";
   return failure;
 }

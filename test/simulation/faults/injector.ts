@@ -1,3 +1,4 @@
+import type { CommandRecord } from "../../../core/model/command-record.ts";
 import { FUNCTIONS } from "../../../infra/functions.ts";
 import type { Lab } from "../../../lab/host.ts";
 import type { CallHooks, KillVerdict, PortCall } from "../../../lab/world/intercept.ts";
@@ -6,11 +7,15 @@ import type { Queue } from "../../../lab/world/queues.ts";
 import type { Random } from "../../../lab/world/random.ts";
 import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";
+import { thinkAgain } from "./second-thought.ts";
 
 /** Applies the script's faults to calls, messages and clocks. */
 export interface Injector {
   readonly hooks: CallHooks;
   readonly skewMs: (invocation: Invocation | undefined) => number;
+  readonly joinDelayMs: () => number;
+  /** Whether EC2 leaves an instance out of the list that it is writing. */
+  readonly isUnlisted: () => boolean;
   /** How many faults took effect, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
@@ -35,6 +40,10 @@ interface Armed extends Strike {
 
 const MINUTE_MS = 60_000;
 
+/** Whether the policy refuses the call: by its kind of object, where it names one. */
+const isRefused = ({ port, method, kind }: Extract<Fault, { what: "policy" }>, call: PortCall): boolean =>
+  port === call.port && method === call.method && (kind === undefined || kind === call.args[0]);
+
 /** `lab` is a function because the lab is constructed with these hooks; it is first called at the first remote call. */
 export function injector(lab: () => Lab, random: Random): Injector {
   const counts = new Map<string, number>();
@@ -42,8 +51,12 @@ export function injector(lab: () => Lab, random: Random): Injector {
   let strikes: Armed[] = [];
   let storms: { readonly fault: Extract<Fault, { what: "storm" }>; readonly until: number }[] = [];
   let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
+  let policies: { readonly fault: Extract<Fault, { what: "policy" }>; readonly until: number }[] = [];
+  let partial = { share: 0, until: 0 };
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
+  let slow = { ms: 0, until: 0 };
+  let thoughts: Extract<Fault, { what: "second thought" }>[] = [];
 
   const now = (): number => lab().world.clock.now();
   const hit = (what: string, fn: string): void => {
@@ -71,8 +84,17 @@ export function injector(lab: () => Lab, random: Random): Injector {
         (strike.method ?? call.method) === call.method;
       return matches && strike.left-- <= 0;
     });
+  const decided = (command: CommandRecord): void => {
+    const thought = thoughts.shift();
+    if (thought === undefined) return;
+    lab().world.clock.after(thought.ms, "second thought", () => {
+      if (thinkAgain(thought.how, command, lab())) hit(`second thought (${thought.how})`, "");
+    });
+  };
   const inject = (call: PortCall, when: Strike["when"]): Promise<KillVerdict> | KillVerdict => {
     if (call.port === "inventory") return undefined;
+    if (when === "before" && policies.some(({ fault, until }) => until > now() && isRefused(fault, call)))
+      return fail("refused", call, when);
     const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
     if (strike) {
       strikes = strikes.filter((other) => other !== strike);
@@ -109,7 +131,23 @@ export function injector(lab: () => Lab, random: Random): Injector {
   return {
     counts,
     hits,
-    hooks: { before: (call) => inject(call, "before"), after: (call) => inject(call, "after") },
+    hooks: {
+      before: (call) => inject(call, "before"),
+      after: (call) => {
+        if (call.method === "createCommand") decided(call.args[1] as CommandRecord);
+        return inject(call, "after");
+      },
+    },
+    isUnlisted: () => {
+      const lacks = partial.until > now() && random.next() < partial.share;
+      if (lacks) hit("missing in a list", "lifecycle");
+      return lacks;
+    },
+    joinDelayMs: () => {
+      if (slow.until <= now()) return 0;
+      hit(slow.ms === Number.POSITIVE_INFINITY ? "never joins" : "slow start", "");
+      return slow.ms;
+    },
     skewMs: (invocation) => {
       const skew = invocation && skews.get(invocation.name as FunctionName);
       return skew && skew.until > now() ? skew.ms : 0;
@@ -130,13 +168,29 @@ export function injector(lab: () => Lab, random: Random): Injector {
           hit("skew clock", fault.fn);
           skews.set(fault.fn, { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS });
           return;
+        case "policy":
+          policies.push({ fault, until: now() + fault.minutes * MINUTE_MS });
+          return;
+        case "partial lists":
+          partial = { share: fault.share, until: now() + fault.minutes * MINUTE_MS };
+          return;
+        case "slow start":
+          slow = { ms: fault.ms ?? Number.POSITIVE_INFINITY, until: now() + fault.minutes * MINUTE_MS };
+          return;
+        case "second thought":
+          thoughts.push(fault);
+          return;
       }
     },
     stop() {
       strikes = [];
       storms = [];
+      policies = [];
+      partial = { share: 0, until: 0 };
       troubled = [];
       skews.clear();
+      slow = { ms: 0, until: 0 };
+      thoughts = [];
     },
   };
 }

@@ -1,20 +1,33 @@
-import { budgetsKept, holdersLeftAlone } from "./disruptions.ts";
+import { budgetsKept, endsHaveCause, holdersLeftAlone, reasonsTrue, replacementsFirst } from "./disruptions.ts";
 import { finalizerLast, livingKeepTheirMachines, noOrphans } from "./endings.ts";
 import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evictions.ts";
 import type { Invariant, Law } from "./invariant.ts";
-import { boughtOnce, exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from "./launches.ts";
+import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from "./launches.ts";
 import { limitsKept } from "./limits.ts";
-import { noticesHeeded } from "./notices.ts";
+import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
+import { boughtOnce } from "./purchases.ts";
 import { callsBounded } from "./thrift.ts";
+import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
 import { factsStay, oneDecider } from "./writes.ts";
 
 /** The invariants that hold at every moment of a run. */
 export const INVARIANTS: readonly Invariant[] = [
   ...[launchedOnce, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
-  ...[budgetsKept, holdersLeftAlone, noticesHeeded, noOrphans],
+  ...[
+    budgetsKept,
+    holdersLeftAlone,
+    reasonsTrue,
+    endsHaveCause,
+    replacementsFirst,
+    noticesHeeded,
+    drainedInTime,
+    noticesRemembered,
+    noOrphans,
+  ],
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
+  ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded],
 ];
 

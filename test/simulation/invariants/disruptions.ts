@@ -1,106 +1,170 @@
+import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod } from "../../../core/model/pod.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
 import type { Change } from "../../../lab/world/store.ts";
-import { is, isActive, isHeld, nameOf, POOL } from "./facts.ts";
+import { forcedCause, hasDrifted } from "./causes.ts";
+import { isDisrupted, isHeld, nameOf } from "./facts.ts";
+import type { ClaimLife, History } from "./history.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 
-const reasonOf = (claim: NodeClaim): string | undefined =>
-  claim.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
-
-/** The NodeClaim whose voluntary disruption begins with this change, and the reason from its condition. */
-function begun(change: Change): { readonly claim: NodeClaim; readonly reason: string } | undefined {
-  if (change.kind !== "NodeClaim" || change.type !== "MODIFIED") return undefined;
-  const claim = change.object as unknown as NodeClaim;
-  const reason = reasonOf(claim);
-  return reason !== undefined && reasonOf(change.old as unknown as NodeClaim) === undefined ? { claim, reason } : undefined;
+/** The beginning of a voluntary disruption, with what the pass that begins it can have known. */
+interface Beginning {
+  readonly life: ClaimLife;
+  readonly node: string;
+  /** When the pass read the pods of the cluster, ms. */
+  readonly readAt: number;
 }
 
-/** A decision, its 15 s of validation and retries of a killed pass may act on a state of this age, ms. */
-const STALE_MS = 3 * 60_000;
-
 /**
- * The most permissive budget that may have been read within `STALE_MS`. Windows are those of draw/world.ts: the first
- * minutes of each hour.
+ * A node that the product taints as disrupted while nothing in the world makes it end and nobody has asked its
+ * NodeClaim to go: its own decision.
  */
-function widest(pool: NodePool, reason: string, total: number, now: number): number {
-  const at = (time: number): number => {
+function begun({ kind, type, object, old, user }: Change, { history, lab }: Scene): Beginning | undefined {
+  if (kind !== "Node" || type !== "MODIFIED" || user !== PRODUCT) return undefined;
+  if (!isDisrupted(object as unknown as Node) || isDisrupted(old as unknown as Node)) return undefined;
+  const life = history.claimOfNode(object.metadata.name);
+  const now = lab.world.clock.now();
+  if (life === undefined || life.deletedAt !== undefined || forcedCause(life, now) !== undefined) return undefined;
+  return { life, node: object.metadata.name, readAt: history.readAt("Pod") ?? now };
+}
+
+/** The reasons that the world gives for a disruption: those that a budget may name. */
+function reasonsFor({ life, node, readAt }: Beginning, history: History): readonly string[] {
+  return [
+    ...(history.podsOn(node, readAt).length === 0 ? ["Empty"] : []),
+    ...(hasDrifted(life, history, readAt) ? ["Drifted"] : []),
+    "Underutilized",
+  ];
+}
+
+/** The most permissive budget at the time. Windows are those of draw/world.ts: the first minutes of each hour. */
+function widest(pool: NodePool, reasons: readonly string[], total: number, now: number): number {
+  const at = (time: number, reason: string): number => {
     const limits = (pool.spec.disruption?.budgets ?? [{ nodes: "10%" }])
-      .filter(({ reasons }) => reasons === undefined || reasons.length === 0 || (reasons as readonly string[]).includes(reason))
+      .filter(({ reasons: own = [] }) => own.length === 0 || (own as readonly string[]).includes(reason))
       .filter(({ schedule, duration }) => schedule === undefined || new Date(time).getUTCMinutes() < Number.parseInt(duration ?? "0", 10))
       .map(({ nodes }) => (nodes.endsWith("%") ? Math.ceil((Number.parseInt(nodes, 10) / 100) * total) : Number(nodes)));
     return Math.min(...limits, Number.POSITIVE_INFINITY);
   };
-  return Math.max(at(now), at(now - STALE_MS / 3), at(now - (2 * STALE_MS) / 3), at(now - STALE_MS));
+  return Math.max(...reasons.flatMap((reason) => [now - SKEW_MS, now, now + SKEW_MS].map((time) => at(time, reason))));
 }
-
-const claimsByProviderId = ({ lab }: Scene): readonly NodeClaim[] => lab.world.store.list("NodeClaim") as unknown as readonly NodeClaim[];
 
 export const budgetsKept: Invariant = {
   name: "budgets kept",
-  law: "Never are more nodes of a pool under voluntary disruption at once than its budgets allow.",
-  watch: (scene, violated) => {
-    const { lab } = scene;
-    const totals: { readonly at: number; readonly pool: string; readonly total: number }[] = [];
-    const pools: { readonly at: number; readonly pool: NodePool }[] = [];
-    const count = (pool: string): number =>
-      claimsByProviderId(scene).filter((c) => c.metadata.labels?.[POOL] === pool && is(c, "Initialized")).length;
-    return {
-      onChange(change) {
-        const now = lab.world.clock.now();
-        if (change.kind === "NodePool") pools.push({ at: now, pool: (change.old ?? change.object) as unknown as NodePool });
-        if (change.kind === "NodeClaim") {
-          const pool = change.object.metadata.labels?.[POOL] ?? "";
-          totals.push({ at: now, pool, total: count(pool) + (change.type === "DELETED" ? 1 : 0) });
-        }
-        const start = begun(change);
-        if (start === undefined) return;
-        const name = start.claim.metadata.labels?.[POOL] ?? "";
-        const current = lab.world.store.get("NodePool", name) as unknown as NodePool | undefined;
-        const recent = [
-          ...pools.filter(({ at, pool }) => pool.metadata.name === name && now - at < STALE_MS).map(({ pool }) => pool),
-          ...(current ? [current] : []),
-        ];
-        const total = Math.max(...totals.filter(({ at, pool }) => pool === name && now - at < STALE_MS).map((t) => t.total), count(name));
-        const allowed = Math.max(...recent.map((pool) => widest(pool, start.reason, total, now)), 0);
-        const going = claimsByProviderId(scene).filter(
-          (c) => c.metadata.labels?.[POOL] === name && reasonOf(c) !== undefined && !is(c, "InstanceTerminating"),
+  law: "No pass taints more nodes of a pool than its budgets, read in that pass, allow beside the nodes that go already.",
+  watch: (scene, violated) => ({
+    onChange(change) {
+      const start = begun(change, scene);
+      if (start === undefined) return;
+      const { life, readAt } = start;
+      const { history, lab } = scene;
+      const now = lab.world.clock.now();
+      const own = [...history.claims.values()].filter(
+        (c) => c.pool === life.pool && c.initializedAt !== undefined && c.goneAt === undefined && c.machineEndedAt === undefined,
+      );
+      const going = own.filter(({ taintedAt, deletedAt = Number.POSITIVE_INFINITY }) =>
+        taintedAt === undefined ? deletedAt <= readAt : deletedAt <= readAt || deletedAt > now,
+      );
+      const total = own.length;
+      const pools = history.poolsWithin(life.pool, Math.min(readAt, history.readAt("NodePool") ?? readAt), now);
+      const allowed = Math.max(...pools.map((pool) => widest(pool, reasonsFor(start, history), total, readAt)), 0);
+      if (going.length > allowed)
+        violated(
+          `${going.length} nodes of pool ${life.pool} go (${going.map(({ name }) => name).join(", ")}), its budgets allow ${allowed} of ${total}`,
         );
-        if (going.length > allowed)
-          violated(
-            `${going.length} nodes of pool ${name} are under disruption (${going.map(({ metadata }) => metadata.name).join(", ")}), its budgets allow ${allowed} of ${total}`,
-          );
-      },
-    };
-  },
+    },
+  }),
 };
 
 export const holdersLeftAlone: Invariant = {
   name: "holders left alone",
   law: "No voluntary disruption begins on a node with a pod that do-not-disrupt protects, except for drift under a terminationGracePeriod.",
-  watch: (scene, violated) => {
-    const { lab } = scene;
-    const changed = new Map<string, number>();
-    return {
-      onChange(change) {
-        const now = lab.world.clock.now();
-        // A running pass cannot see a pod that was bound or annotated after it read the cluster.
-        if (change.kind === "Pod" && change.verb !== "delete" && change.subresource !== "status")
-          changed.set(change.object.metadata.uid ?? "", now);
-        const start = begun(change);
-        if (start === undefined || (start.reason === "Drifted" && start.claim.spec.terminationGracePeriod !== undefined)) return;
-        const nodeName = start.claim.status?.nodeName;
-        const pods = lab.world.store.list("Pod") as unknown as readonly Pod[];
-        const held = pods.find(
-          (pod) =>
-            pod.spec.nodeName === nodeName &&
-            isActive(pod) &&
-            isHeld(pod, now + SKEW_MS) &&
-            now - (changed.get(pod.metadata.uid ?? "") ?? 0) > STALE_MS / 2,
-        );
-        if (held)
-          violated(`claim ${start.claim.metadata.name} is being disrupted (${start.reason}) although pod ${nameOf(held)} is not to be`);
-      },
-    };
-  },
+  watch: (scene, violated) => ({
+    onChange(change) {
+      const start = begun(change, scene);
+      if (start === undefined) return;
+      const { life, node, readAt } = start;
+      const { history } = scene;
+      if (life.claim.spec.terminationGracePeriod !== undefined && hasDrifted(life, history, readAt)) return;
+      const held = history.podsOn(node, readAt).find((p) => p.holdChangedAt <= readAt && isHeld(p.pod, readAt + SKEW_MS));
+      if (held) violated(`node ${node} of claim ${life.name} is being disrupted although pod ${nameOf(held.pod)} is not to be`);
+    },
+  }),
 };
+
+const reasonOf = (claim: NodeClaim): string | undefined =>
+  claim.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
+
+/** Time between a decision and the second look, ms, less what two clocks may differ. */
+const SECOND_LOOK_MS = 15_000 - SKEW_MS;
+/** A pod that stayed this long before it went was there when a decision before its end was taken, ms. */
+const STAY_MS = 60_000;
+
+export const reasonsTrue: Invariant = {
+  name: "reasons are true",
+  law: "A node that is disrupted as Empty has no pod, and had none 15 seconds before; one that is Drifted differs from its pool.",
+  watch: ({ history, lab }, violated) => ({
+    onChange({ kind, type, object, old }) {
+      if (kind !== "NodeClaim" || type !== "MODIFIED") return;
+      const claim = object as unknown as NodeClaim;
+      const reason = reasonOf(claim);
+      const life = history.claims.get(claim.metadata.uid ?? "");
+      if (reason === undefined || reason === reasonOf(old as unknown as NodeClaim) || life?.nodeName === undefined) return;
+      const now = lab.world.clock.now();
+      const readAt = history.readAt("Pod") ?? now;
+      if (forcedCause(life, now) !== undefined) return;
+      if (reason === "Drifted" && !hasDrifted(life, history, now)) violated(`claim ${life.name} is Drifted, but its pool has not changed`);
+      if (reason !== "Empty") return;
+      const [there] = history.podsOn(life.nodeName, readAt);
+      if (there) violated(`claim ${life.name} is Empty, but pod ${nameOf(there.pod)} was on its node when that was read`);
+      const left = history
+        .podsOn(life.nodeName, readAt - SECOND_LOOK_MS)
+        .find(({ boundAt = now, endedAt = now }) => boundAt <= readAt - STAY_MS && endedAt <= readAt);
+      if (left)
+        violated(
+          `claim ${life.name} is Empty, but pod ${nameOf(left.pod)} left its node only ${(readAt - (left.endedAt ?? 0)) / 1_000} s before`,
+        );
+    },
+  }),
+};
+
+export const endsHaveCause: Invariant = {
+  name: "ends have a cause",
+  law: "The product ends a NodeClaim for its expiry, a notice, a user or a time-out, or after it has tainted its node for a disruption.",
+  watch: ({ history, lab }, violated) => ({
+    onChange({ kind, verb, object, user, type }) {
+      if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
+      const life = history.claims.get(object.metadata.uid ?? "");
+      const now = lab.world.clock.now();
+      // What was never launched costs nothing.
+      if (life?.machine === undefined || life.deletedAt !== now || life.taintedAt !== undefined || forcedCause(life, now) !== undefined)
+        return;
+      violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
+    },
+  }),
+};
+
+export const replacementsFirst: Invariant = {
+  name: "replacements first",
+  law: "No node goes for a disruption before each of its replacements has an initialized node, and they cost less than what they replace unless it has drifted.",
+  watch: ({ history, lab }, violated) => ({
+    onChange({ kind, verb, object, user, type }) {
+      if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
+      const life = history.claims.get(object.metadata.uid ?? "");
+      const now = lab.world.clock.now();
+      const promise = life && history.replacing(life.name);
+      if (!promise || life.deletedAt !== now || forcedCause(life, now) !== undefined) return;
+      const coming = promise.replacements.map((name) => history.claimNamed(name));
+      const late = promise.replacements.filter((_, i) => coming[i]?.initializedAt === undefined);
+      if (late.length > 0) return violated(`claim ${life.name} was deleted while its replacements ${late.join(", ")} were not initialized`);
+      const leaving = promise.candidates.map((name) => history.claimNamed(name));
+      if (leaving.some((one) => one === undefined || hasDrifted(one, history, now) || one.notice !== undefined)) return;
+      const [before, after] = [priceOf(leaving), priceOf(coming)];
+      if (after >= before) violated(`claims ${promise.candidates.join(", ")} ($${before}) are replaced by machines for $${after} an hour`);
+    },
+  }),
+};
+
+/** USD per hour of the machines as they were launched. */
+const priceOf = (lives: readonly (ClaimLife | undefined)[]): number => lives.reduce((sum, life) => sum + (life?.machine?.price ?? 0), 0);

@@ -32,17 +32,16 @@ export const finalizerLast: Invariant = {
 export const livingKeepTheirMachines: Invariant = {
   name: "the living keep their machines",
   law: "The product terminates no machine whose claim exists and is not asked to go.",
-  watch: ({ lab, table }, violated) => ({
+  watch: ({ lab, history }, violated) => ({
     onCall: ({ port, method, args }) => {
       if (port !== "fleet" || method !== "terminate") return;
       const [id] = args as [string];
-      const uid = lab.cloud.machines().find(({ instance }) => instance.id === id)?.instance.tags[CLAIM_UID];
-      const claim = lab.world.store.list("NodeClaim").find(({ metadata }) => metadata.uid === uid);
-      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
-      return table.get(lab.world.cluster, claim.metadata.name).then((record) => {
-        const another = record?.instance !== undefined && record.instance.id !== id;
-        if (record?.terminating === undefined && !another) violated(`${id} was terminated although claim ${claim.metadata.name} stays`);
-      });
+      const machine = lab.cloud.machines().find(({ instance }) => instance.id === id);
+      const life = history.claims.get(machine?.instance.tags[CLAIM_UID] ?? "");
+      if (!machine || !isAlive(machine) || !life || life.deletedAt !== undefined || life.goneAt !== undefined) return;
+      const own = instanceIdOf(life.claim.status?.providerID);
+      // A second machine of one NodeClaim is not its own.
+      if (own === undefined || own === id) violated(`${id} was terminated although claim ${life.name} stays`);
     },
   }),
 };

@@ -14,8 +14,7 @@ export const CLAIM_UID = "karpenter-serverless/claim-uid";
 export const CLAIM_NAME = "karpenter.sh/nodeclaim";
 export const POOL = "karpenter.sh/nodepool";
 const DISRUPTED = "karpenter.sh/disrupted";
-const DEADLINE = "karpenter.sh/nodeclaim-termination-timestamp";
-const HOLD = "karpenter.sh/do-not-disrupt";
+export const HOLD = "karpenter.sh/do-not-disrupt";
 
 type Conditioned = {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } | undefined;
@@ -48,8 +47,17 @@ export function claimOfNode(node: Node | undefined, lab: Lab): NodeClaim | undef
 
 /** When the pods of a NodeClaim must have ended, ms since the epoch; undefined without a deadline. */
 export function deadlineOf(claim: NodeClaim | undefined): number | undefined {
-  const text = claim?.metadata.annotations?.[DEADLINE];
-  return text === undefined ? undefined : Date.parse(text);
+  const { deletionTimestamp } = claim?.metadata ?? {};
+  const period = claim?.spec.terminationGracePeriod;
+  return deletionTimestamp === undefined || period === undefined ? undefined : Date.parse(deletionTimestamp) + durationMs(period);
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** "720h", "1h30m" in ms; Infinity for "Never". */
+export function durationMs(text: string): number {
+  if (text === "Never") return Number.POSITIVE_INFINITY;
+  return [...text.matchAll(/(\d+)([smh])/g)].reduce((sum, [, n, unit = "s"]) => sum + Number(n) * (UNITS[unit] ?? 0), 0);
 }
 
 /** Whether karpenter.sh/do-not-disrupt protects a pod now: "true", or a duration ("10m") counted from its start. */
@@ -70,3 +78,8 @@ export const isActive = ({ metadata, status }: Pod): boolean =>
 export const isDaemon = ({ metadata }: Pod): boolean => metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet") ?? false;
 
 export const nameOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+
+/** A label that no node has: a pod that selects it can never run. */
+export const NOWHERE = "sim/nowhere";
+
+export const isUnplaceable = ({ spec }: Pod): boolean => spec.nodeSelector?.[NOWHERE] !== undefined;

@@ -10,6 +10,7 @@ import type { PortCall } from "../../../lab/world/intercept.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import type { Change } from "../../../lab/world/store.ts";
 import type { Injector } from "../faults/injector.ts";
+import type { History } from "./history.ts";
 
 /** What invariants read: EC2, the API server and the table themselves, never through the product. */
 export interface Scene {
@@ -17,6 +18,7 @@ export interface Scene {
   /** The table without the hooks of the faults. */
   readonly table: NodeClaimStore;
   readonly faults: Pick<Injector, "hits" | "counts">;
+  readonly history: History;
 }
 
 /** The whole state, read at one moment. */

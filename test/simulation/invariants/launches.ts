@@ -1,12 +1,7 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { NOMINATION_MS } from "../../../core/provisioning/nominations.ts";
-import type { Lab } from "../../../lab/host.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import { CLAIM_NAME, CLAIM_UID, FINALIZER } from "./facts.ts";
-import { type Invariant, SKEW_MS } from "./invariant.ts";
+import type { Invariant } from "./invariant.ts";
 
 export const launchedOnce: Invariant = {
   name: "launched once",
@@ -55,59 +50,6 @@ export const finalizerFirst: Invariant = {
     };
   },
 };
-
-export const boughtOnce: Invariant = {
-  name: "bought once",
-  law: "No claim is written for a pod that has a claim on its way, and none for a pod whose place on a started node no other pod has taken.",
-  watch: ({ lab, table }, violated) => {
-    const seen = new Set<string>();
-    return {
-      onResult({ port, method, args }) {
-        if (port !== "store" || method !== "writeIntents") return;
-        const names = (args[1] as readonly NodeClaimRecord[]).map(({ name }) => name).filter((name) => !seen.has(name));
-        for (const name of names) seen.add(name);
-        const isFree = freePlaces(lab);
-        void table.list(lab.world.cluster).then((records) => {
-          for (const record of records.filter(({ name }) => names.includes(name))) {
-            const twin = records.find(
-              (other) =>
-                other.name !== record.name &&
-                other.terminating === undefined &&
-                other.podUids.some((uid) => record.podUids.includes(uid) && (isOnItsWay(other, record) || isFree(other, record, uid))),
-            );
-            if (twin) violated(`${record.name} is bought for pods that ${twin.name} was bought for, which is still on its way`);
-          }
-        });
-      },
-    };
-  },
-};
-
-const isOnItsWay = (other: NodeClaimRecord, { createdAt }: NodeClaimRecord): boolean =>
-  (other.launchedAt ?? Number.POSITIVE_INFINITY) > createdAt + SKEW_MS;
-
-/**
- * Whether the world, as it is now, still has the place of a pending pod: the node that an earlier claim became stands,
- * was initialized a moment ago at most, and carries only pods that the claim was bought for. Pods with rules about
- * other pods are left out, because pods elsewhere can make their place unlawful.
- */
-function freePlaces({ world }: Lab): (other: NodeClaimRecord, record: NodeClaimRecord, podUid: string) => boolean {
-  const pods = new Map(world.store.list("Pod").map((pod) => [pod.metadata.uid ?? "", pod as unknown as Pod]));
-  const bound = [...pods.values()].filter(({ spec, metadata }) => spec.nodeName && !isDaemon(metadata));
-  const nodes = new Map(world.store.list("Node").map((node) => [node.metadata.name, node as unknown as Node]));
-  const claims = new Map(world.store.list("NodeClaim").map((claim) => [claim.metadata.name, claim as unknown as NodeClaim]));
-  return ({ name, podUids, initializedAt = Number.POSITIVE_INFINITY }, { createdAt }, podUid) => {
-    const pod = pods.get(podUid);
-    const claim = claims.get(name);
-    const node = nodes.get(claim?.status?.nodeName ?? "");
-    if (!pod || !claim || !node || pod.spec.nodeName || pod.spec.affinity || pod.spec.topologySpreadConstraints) return false;
-    const stands = [claim, node].every(({ metadata }) => metadata.deletionTimestamp === undefined) && (node.spec.taints ?? []).length === 0;
-    const isTaken = bound.some(({ spec, metadata }) => spec.nodeName === node.metadata.name && !podUids.includes(metadata.uid ?? ""));
-    return stands && !isTaken && createdAt + SKEW_MS < initializedAt + NOMINATION_MS;
-  };
-}
-
-const isDaemon = ({ ownerReferences = [] }: Pod["metadata"]): boolean => ownerReferences.some(({ kind }) => kind === "DaemonSet");
 
 /** How long an offering without capacity is not tried again, ms: 3 minutes, less 10 s for calls in progress. */
 const MARKED_MS = 170_000;

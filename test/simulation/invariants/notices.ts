@@ -1,48 +1,123 @@
-import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
-import { CLAIM_UID } from "./facts.ts";
-import type { Invariant } from "./invariant.ts";
+import type { FleetRequest } from "../../../core/model/fleet.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import { CLAIM_NAME, CLAIM_UID, isHeld, nameOf } from "./facts.ts";
+import { type ClaimLife, isInterrupted } from "./history.ts";
+import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 
 /** A failed message returns after the queue's 40 s; this allows two attempts and their work, ms. */
 const ACT_WITHIN_MS = 100_000;
 
+/** The interrupted NodeClaims whose notice came so long ago, each once. */
+function interruptedFor(ms: number, { history }: Scene): (now: number) => readonly ClaimLife[] {
+  const judged = new Set<string>();
+  return (now) => {
+    const due = [...history.claims.values()].filter(
+      (life) => isInterrupted(life) && now - (life.notice?.at ?? now) >= ms && !judged.has(life.uid),
+    );
+    for (const { uid } of due) judged.add(uid);
+    return due;
+  };
+}
+
+/** How many faults have hit the functions since a time. The function and its queue share a name. */
+const hitsOf = ({ faults }: Scene, from: number, names: readonly string[]): readonly string[] =>
+  faults.hits.flatMap(({ at, fn, what }) => (at >= from && names.includes(fn) ? [what] : []));
+
 export const noticesHeeded: Invariant = {
   name: "notices heeded",
   law: "A spot interruption notice that meets at most one fault is acted upon while its machine still lives.",
-  watch: ({ lab, faults }, violated) => {
-    const { world, cloud } = lab;
-    const open: { readonly id: string; readonly at: number }[] = [];
-    cloud.onEvent((event: CloudEvent) => {
-      if (event["detail-type"] === "EC2 Spot Instance Interruption Warning")
-        open.push({ id: String(event.detail["instance-id"]), at: world.clock.now() });
-    });
-    /** The function and its queue share a name. A notice that is lost or delayed cannot be handled in time. */
-    const isExcused = (from: number): boolean => {
-      const hits = faults.hits.filter(({ at, fn }) => at >= from && fn === "interruption");
-      return hits.length > 1 || hits.some(({ what }) => what.endsWith("message"));
-    };
+  watch: (scene, violated) => {
+    const due = interruptedFor(ACT_WITHIN_MS, scene);
     return {
-      check: ({ now, machines, claims, records }) => {
-        for (let i = open.length - 1; i >= 0; i--) {
-          const notice = open[i];
-          if (notice === undefined || now - notice.at < ACT_WITHIN_MS) continue;
-          open.splice(i, 1);
-          const machine = machines.find(({ instance }) => instance.id === notice.id);
-          const claim = claims.find(({ metadata }) => metadata.uid === machine?.instance.tags[CLAIM_UID]);
-          const record = records.find(({ instance }) => instance?.id === notice.id);
-          // An instance whose launch is not recorded yet belongs to no NodeClaim when its notice arrives.
-          if (
-            claim === undefined ||
-            record === undefined ||
-            machine === undefined ||
-            notice.at - machine.instance.launchedAt < ACT_WITHIN_MS
-          )
-            continue;
-          if (claim.metadata.deletionTimestamp === undefined && record.terminating === undefined && !isExcused(notice.at))
+      check: ({ now }) => {
+        for (const { name, notice, machine, deletedAt } of due(now)) {
+          // A machine that was started a moment ago belongs to no NodeClaim yet when its notice arrives.
+          if (!notice || !machine || deletedAt !== undefined || notice.at - machine.instance.launchedAt < ACT_WITHIN_MS) continue;
+          const hits = hitsOf(scene, notice.at, ["interruption", "lifecycle", "claims"]);
+          if (hits.length <= 1 && !hits.some((what) => what.endsWith("message")))
             violated(
-              `claim ${claim.metadata.name} stays ${Math.round((now - notice.at) / 1_000)} s after the interruption notice of ${notice.id}`,
+              `claim ${name} stays ${Math.round((now - notice.at) / 1_000)} s after the interruption notice of ${machine.instance.id}`,
             );
         }
       },
     };
   },
 };
+
+/** From the notice to the end of the machine, ms, less the time that an eviction may take to be seen. */
+const RECLAIMED_MS = 120_000;
+/** Pods that came this long before the end have had no turn yet, ms. */
+const LATE_MS = 45_000;
+
+export const drainedInTime: Invariant = {
+  name: "drained in time",
+  law: "When EC2 takes an interrupted machine back, its pods have been asked to go: except those that a budget or do-not-disrupt holds.",
+  watch: (scene, violated) => {
+    const { history, lab } = scene;
+    const atEnd = ({ notice, nodeName, initializedAt = Number.POSITIVE_INFINITY }: ClaimLife, now: number): void => {
+      if (notice === undefined || nodeName === undefined) return;
+      const isWhole = now - notice.at >= RECLAIMED_MS - SKEW_MS && initializedAt <= notice.at - LATE_MS;
+      if (!isWhole || hitsOf(scene, notice.at - LATE_MS, WHO_DRAINS).length > 0) return;
+      const budgeted = lab.world.store.list("PodDisruptionBudget").map(({ spec }) => (spec as Budgeted).selector.matchLabels?.["app"]);
+      const left = history
+        .podsOn(nodeName, now)
+        .find(
+          ({ pod, boundAt = now }) =>
+            boundAt <= now - LATE_MS && !isHeld(pod, notice.at) && !budgeted.includes(pod.metadata.labels?.["app"]),
+        );
+      if (left) violated(`pod ${nameOf(left.pod)} was never asked to leave ${nodeName} in the two minutes after its notice`);
+    };
+    lab.cloud.onEvent(({ detail }) => {
+      const life = detail["state"] === "shutting-down" && history.claimOfInstance(String(detail["instance-id"]));
+      if (life && isInterrupted(life)) atEnd(life, lab.world.clock.now());
+    });
+    return {};
+  },
+};
+
+const WHO_DRAINS = ["interruption", "lifecycle", "claims", "provision"];
+
+interface Budgeted {
+  readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> };
+}
+
+/** How long an offering that was taken back is not asked for, ms: 3 minutes, less what two clocks may differ. */
+const MARKED_MS = 180_000 - 2 * SKEW_MS;
+
+export const noticesRemembered: Invariant = {
+  name: "notices remembered",
+  law: "A NodeClaim made after a spot notice was acted upon does not ask EC2 for that type in that zone within three minutes.",
+  watch: ({ history, lab }, violated) => {
+    const sent = new Set<string>();
+    return {
+      onCall: ({ port, method, args }) => {
+        if (port !== "fleet" || method !== "launch") return;
+        const [request] = args as [FleetRequest];
+        if (request.capacityType !== "spot" || sent.has(request.clientToken)) return;
+        sent.add(request.clientToken);
+        const life = history.claims.get(request.tags[CLAIM_UID] ?? "");
+        if (life === undefined) return;
+        const now = lab.world.clock.now();
+        const lost = [...history.claims.values()].filter(
+          (other) => wasHeeded(other, life.addedAt) && now - (other.notice?.at ?? 0) < MARKED_MS,
+        );
+        const again = request.launchTemplates
+          .flatMap(({ overrides }) => overrides)
+          .find(({ instanceType, zone }) => lost.some(({ machine }) => isOf(machine, instanceType, zone)));
+        if (again)
+          violated(`${request.tags[CLAIM_NAME]} asks for spot ${again.instanceType} in ${again.zone}, which EC2 has just taken back`);
+      },
+    };
+  },
+};
+
+/** Whether the product had ended the NodeClaim for its spot notice, and not for something else, before the time. */
+function wasHeeded(life: ClaimLife, before: number): boolean {
+  const { notice, registeredAt, deletedAt, deletedBy, machineEndedAt = Number.POSITIVE_INFINITY } = life;
+  if (!isInterrupted(life) || notice === undefined || registeredAt === undefined || deletedAt === undefined) return false;
+  return registeredAt < notice.at && deletedBy === PRODUCT && deletedAt >= notice.at && deletedAt < Math.min(before, machineEndedAt);
+}
+
+const isOf = (machine: SimulatedInstance | undefined, instanceType: string, zone: string): boolean =>
+  machine?.instance.instanceType === instanceType && machine.instance.zone === zone;

@@ -1,13 +1,13 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, isDisrupted, nameOf, POOL } from "./facts.ts";
+import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, isDisrupted, isUnplaceable, nameOf, POOL } from "./facts.ts";
 import type { Sight } from "./invariant.ts";
 
 /** The largest machine of the simulation's catalogue, in vCPUs. */
 const MAX_VCPUS_OF_TYPE = 8;
 
 /** Whether a pod may stay pending because the limits of each NodePool that it can use are nearly reached. */
-function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
+export function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
   const open = pools.filter(({ metadata }) => wanted === undefined || wanted === metadata.name);
   return open.every(({ metadata, spec }: NodePool) => {
     const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name);
@@ -58,7 +58,12 @@ function disagreements({ records, claims, nodes, machines, commands }: Sight): s
 export function unrest(sight: Sight): readonly string[] {
   // No node is launched for a DaemonSet's pod: it stays pending where other pods took its room.
   const pending = sight.pods.filter(
-    (pod) => isActive(pod) && !isDaemon(pod) && pod.status?.phase !== "Running" && !isOutOfLimits(pod.spec.nodeSelector?.[POOL], sight),
+    (pod) =>
+      isActive(pod) &&
+      !isDaemon(pod) &&
+      !isUnplaceable(pod) &&
+      pod.status?.phase !== "Running" &&
+      !isOutOfLimits(pod.spec.nodeSelector?.[POOL], sight),
   );
   return [
     ...pending.map((pod) => `pod ${nameOf(pod)} is ${pod.status?.phase}`),

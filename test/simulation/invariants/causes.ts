@@ -1,0 +1,44 @@
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { durationMs } from "./facts.ts";
+import type { ClaimLife, History } from "./history.ts";
+import { SKEW_MS } from "./invariant.ts";
+
+const MINUTE_MS = 60_000;
+/**
+ * From the plan until the machine must run, and until its node must have joined (docs/architecture.md). The plan is
+ * older than the NodeClaim: creating that may fail and be tried again.
+ */
+const LAUNCH_MS = 5 * MINUTE_MS;
+const REGISTRATION_MS = 15 * MINUTE_MS;
+
+/**
+ * What in the world makes a NodeClaim end, whatever is decided: its expiry, a notice of EC2, a user, a time-out. The
+ * first one; undefined when nothing does.
+ */
+export function forcedCause(life: ClaimLife, now: number): string | undefined {
+  const { claim, notice, machine, registeredAt, plannedAt } = life;
+  if (notice !== undefined) return notice.what;
+  if (life.nodeDeletedAt !== undefined) return "its node was deleted by somebody else";
+  if (life.deletedBy !== undefined && life.deletedBy !== PRODUCT) return `deleted by ${life.deletedBy}`;
+  if (now + SKEW_MS >= life.addedAt + durationMs(claim.spec.expireAfter ?? "720h")) return "expiry";
+  if (machine === undefined && life.refusedAt !== undefined) return "EC2 had no machine";
+  const age = now + SKEW_MS - plannedAt;
+  // A machine whose launch nobody has heard of counts as not launched: its NodeClaim names none.
+  if (claim.status?.providerID === undefined && age >= LAUNCH_MS) return "launch time-out";
+  if (registeredAt === undefined && age >= REGISTRATION_MS) return "registration time-out";
+  return undefined;
+}
+
+/** Whether the NodeClaim is on its way out in the eyes of the world: asked to go, or with a cause to. */
+export function isGoing(life: ClaimLife, now: number): boolean {
+  return life.deletedAt !== undefined || life.goneAt !== undefined || forcedCause(life, now) !== undefined;
+}
+
+/** Whether the NodePool's template has changed since the NodeClaim was planned: its node may count as drifted. */
+export function hasDrifted({ pool, plannedAt }: ClaimLife, history: History, now: number): boolean {
+  const editions = history.poolsWithin(pool, plannedAt - STALE_PLAN_MS, now);
+  return new Set(editions.map(({ spec }) => JSON.stringify([spec.template, spec.replicas]))).size > 1;
+}
+
+/** A plan may be made from a NodePool that was read this long before, ms. */
+const STALE_PLAN_MS = 3 * MINUTE_MS;

@@ -1,0 +1,249 @@
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
+import type { PortCall } from "../../../lab/world/intercept.ts";
+import { currentInvocation } from "../../../lab/world/invocation.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import type { Change } from "../../../lab/world/store.ts";
+import { CLAIM_UID, HOLD, instanceIdOf, isDaemon, isDisrupted, POOL } from "./facts.ts";
+
+/** The life of a NodeClaim as the API server and EC2 saw it. Times in ms since the epoch. */
+export interface ClaimLife {
+  readonly uid: string;
+  readonly name: string;
+  readonly pool: string;
+  readonly byUser: boolean;
+  readonly addedAt: number;
+  /** When the intent for it was written; the NodeClaim follows. */
+  readonly plannedAt: number;
+  claim: NodeClaim;
+  machine?: SimulatedInstance;
+  nodeName?: string;
+  /** When its node carried the label karpenter.sh/initialized. */
+  initializedAt?: number;
+  registeredAt?: number;
+  /** When the product put the disrupted taint on its node; absent when the taint is off again. */
+  taintedAt?: number;
+  untaintedAt?: number;
+  /** When the deletion of the NodeClaim was requested, and by whom. */
+  deletedAt?: number;
+  deletedBy?: string;
+  goneAt?: number;
+  /** When somebody else than the product deleted its node. */
+  nodeDeletedAt?: number;
+  /** The first notice of EC2 about its machine: interruption, retirement, or its end. */
+  notice?: { readonly at: number; readonly what: string };
+  /** When its machine began to end. */
+  machineEndedAt?: number;
+  /** EC2 has answered a launch without an instance, or has refused it. */
+  refusedAt?: number;
+}
+
+/** A pod with the times of its stay on a node. */
+export interface PodLife {
+  pod: Pod;
+  readonly addedAt: number;
+  nodeName?: string;
+  boundAt?: number;
+  /** When its deletion was requested or it finished. */
+  endedAt?: number;
+  /** When karpenter.sh/do-not-disrupt was last put on it, changed or taken off. */
+  holdChangedAt: number;
+}
+
+/** What a disruption command has promised: these nodes go once those are up. */
+export interface Replacing {
+  readonly at: number;
+  /** Names of NodeClaims. */
+  readonly candidates: readonly string[];
+  readonly replacements: readonly string[];
+}
+
+interface Edition<T> {
+  readonly from: number;
+  readonly object: T;
+}
+
+/**
+ * What the fake EC2 and the fake API server saw from the start of a run. Laws take their excuses from here: nothing in
+ * it is read from the product's own records.
+ */
+export interface History {
+  readonly claims: ReadonlyMap<string, ClaimLife>;
+  readonly pods: ReadonlyMap<string, PodLife>;
+  claimNamed(name: string): ClaimLife | undefined;
+  /** The last command that replaces the NodeClaim of this name. */
+  replacing(name: string): Replacing | undefined;
+  /** Whether the NodeClaim of this name replaces others. */
+  isReplacement(name: string): boolean;
+  claimOfNode(nodeName: string): ClaimLife | undefined;
+  claimOfInstance(id: string): ClaimLife | undefined;
+  /** The pods, without those of DaemonSets, that stayed on the node at the time. */
+  podsOn(nodeName: string, at: number): readonly PodLife[];
+  /** The NodePool as it was at any time in [from, to]. */
+  poolsWithin(name: string, from: number, to: number): readonly NodePool[];
+  /** When the running invocation last listed objects of the kind; undefined when it has not. */
+  readAt(kind: string): number | undefined;
+  onChange(change: Change): void;
+  onLaunch(machine: SimulatedInstance): void;
+  onResult(call: PortCall, result: unknown): void;
+  onEvent(event: CloudEvent): void;
+}
+
+const ENDING: ReadonlySet<string> = new Set(["stopping", "stopped", "shutting-down", "terminated"]);
+const NOTICES: Readonly<Record<string, string>> = {
+  "EC2 Spot Instance Interruption Warning": "interruption",
+  "AWS Health Event": "retirement",
+};
+
+/** Whether EC2 has announced that it takes the spot machine back. */
+export const isInterrupted = ({ notice }: ClaimLife): boolean => notice?.what === "interruption";
+
+type WriteIntents = Parameters<NodeClaimStore["writeIntents"]>;
+
+export function history(clock: { now(): number }): History {
+  const claims = new Map<string, ClaimLife>();
+  const byInstance = new Map<string, ClaimLife>();
+  const byNode = new Map<string, ClaimLife>();
+  const pods = new Map<string, PodLife>();
+  const onNode = new Map<string, Set<PodLife>>();
+  const pools = new Map<string, Edition<NodePool>[]>();
+  const plans = new Map<string, number>();
+  const promises = new Map<string, Replacing>();
+  const replacements = new Set<string>();
+  const byName = new Map<string, ClaimLife>();
+  const reads = new WeakMap<object, Map<string, number>>();
+
+  const changeOfClaim = ({ type, object, user, verb }: Change): void => {
+    const claim = object as unknown as NodeClaim;
+    const uid = claim.metadata.uid ?? "";
+    const now = clock.now();
+    let life = claims.get(uid);
+    if (life === undefined) {
+      const byUser = type === "ADDED" && user !== PRODUCT;
+      const { name, labels } = claim.metadata;
+      life = { uid, name, pool: labels?.[POOL] ?? "", byUser, addedAt: now, plannedAt: plans.get(name) ?? now, claim };
+      claims.set(uid, life);
+      byName.set(name, life);
+    }
+    life.claim = claim;
+    if (life.deletedAt === undefined && (verb === "delete" || type === "DELETED")) {
+      life.deletedAt = now;
+      life.deletedBy = user;
+    }
+    if (type === "DELETED") life.goneAt = now;
+  };
+
+  const changeOfNode = ({ type, object, old, user, verb }: Change): void => {
+    const node = object as unknown as Parameters<typeof isDisrupted>[0];
+    const now = clock.now();
+    const life = byInstance.get(instanceIdOf(node.spec.providerID) ?? "");
+    if (life === undefined) return;
+    life.nodeName = node.metadata.name;
+    byNode.set(node.metadata.name, life);
+    if (node.metadata.labels?.["karpenter.sh/initialized"] === "true") life.initializedAt ??= now;
+    if (node.metadata.labels?.["karpenter.sh/registered"] === "true") life.registeredAt ??= now;
+    if (user !== PRODUCT && (verb === "delete" || type === "DELETED")) life.nodeDeletedAt ??= now;
+    const before = old !== undefined && isDisrupted(old as unknown as typeof node);
+    if (isDisrupted(node) && !before) life.taintedAt = now;
+    if (before && !isDisrupted(node)) {
+      delete life.taintedAt;
+      life.untaintedAt = now;
+    }
+  };
+
+  const changeOfPod = ({ type, object, verb }: Change): void => {
+    const pod = object as unknown as Pod;
+    const uid = pod.metadata.uid ?? "";
+    const now = clock.now();
+    const life = pods.get(uid) ?? { pod, addedAt: now, holdChangedAt: now };
+    pods.set(uid, life);
+    if (life.pod.metadata.annotations?.[HOLD] !== pod.metadata.annotations?.[HOLD]) life.holdChangedAt = now;
+    life.pod = pod;
+    if (pod.spec.nodeName !== undefined && life.boundAt === undefined) {
+      life.boundAt = now;
+      life.nodeName = pod.spec.nodeName;
+      const there = onNode.get(pod.spec.nodeName) ?? new Set();
+      onNode.set(pod.spec.nodeName, there.add(life));
+    }
+    const isOver = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+    if (life.endedAt === undefined && (verb === "delete" || type === "DELETED" || isOver)) life.endedAt = now;
+  };
+
+  const written = ([, records, command]: WriteIntents): void => {
+    const now = clock.now();
+    for (const { name } of records) if (!plans.has(name)) plans.set(name, now);
+    if (command === undefined) return;
+    const candidates = command.candidates.map(({ nodeClaim }) => nodeClaim);
+    for (const name of command.replacementClaims) replacements.add(name);
+    for (const name of candidates) promises.set(name, { at: now, candidates, replacements: command.replacementClaims });
+  };
+
+  return {
+    claims,
+    pods,
+    claimNamed: (name) => byName.get(name),
+    replacing: (name) => promises.get(name),
+    isReplacement: (name) => replacements.has(name),
+    claimOfNode: (nodeName) => byNode.get(nodeName),
+    claimOfInstance: (id) => byInstance.get(id),
+    podsOn: (nodeName, at) =>
+      [...(onNode.get(nodeName) ?? [])].filter(
+        ({ pod, boundAt = Number.POSITIVE_INFINITY, endedAt = Number.POSITIVE_INFINITY }) =>
+          boundAt <= at && endedAt > at && !isDaemon(pod),
+      ),
+    poolsWithin(name, from, to) {
+      const editions = pools.get(name) ?? [];
+      const last = editions.findLastIndex((edition) => edition.from <= from);
+      return editions.slice(Math.max(last, 0)).flatMap((edition) => (edition.from <= to ? [edition.object] : []));
+    },
+    readAt(kind) {
+      const invocation = currentInvocation();
+      return invocation && reads.get(invocation)?.get(kind);
+    },
+    onChange(change) {
+      switch (change.kind) {
+        case "NodeClaim":
+          return changeOfClaim(change);
+        case "Node":
+          return changeOfNode(change);
+        case "Pod":
+          return changeOfPod(change);
+        case "NodePool": {
+          const pool = change.object as unknown as NodePool;
+          const editions = pools.get(pool.metadata.name) ?? [];
+          pools.set(pool.metadata.name, editions);
+          editions.push({ from: clock.now(), object: pool });
+        }
+      }
+    },
+    onLaunch(machine) {
+      const life = claims.get(machine.instance.tags[CLAIM_UID] ?? "");
+      if (life === undefined) return;
+      life.machine = machine;
+      byInstance.set(machine.instance.id, life);
+    },
+    onResult({ port, method, args, invocation }, result) {
+      if (port === "kubernetes" && method === "list" && invocation) {
+        const times = reads.get(invocation) ?? new Map<string, number>();
+        reads.set(invocation, times.set(String(args[0]), clock.now()));
+      }
+      if (port === "store" && method === "writeIntents") written(args as WriteIntents);
+      if (port !== "fleet" || method !== "launch") return;
+      const [{ tags }] = args as [{ readonly tags: Readonly<Record<string, string>> }];
+      const life = claims.get(tags[CLAIM_UID] ?? "");
+      if (life && (result as { readonly instance?: object }).instance === undefined) life.refusedAt = clock.now();
+    },
+    onEvent({ "detail-type": type, detail, resources }) {
+      const isEnd = ENDING.has(String(detail["state"]));
+      const what = NOTICES[type] ?? (isEnd ? "end of the machine" : undefined);
+      const life = byInstance.get(String(detail["instance-id"] ?? resources[0]));
+      if (what === undefined || life === undefined) return;
+      if (isEnd) life.machineEndedAt ??= clock.now();
+      life.notice ??= { at: clock.now(), what };
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Pod } from "../../../core/model/pod.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { isGoing } from "./causes.ts";
+import { isDaemon } from "./facts.ts";
+import type { ClaimLife, History, PodLife } from "./history.ts";
+import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+
+/** vCPUs of a quantity: "250m" or "3". */
+const vcpus = (text: string | number | undefined): number =>
+  typeof text === "string" && text.endsWith("m") ? Number.parseInt(text, 10) / 1_000 : Number(text ?? 0);
+
+const requestOf = ({ spec }: Pod): number =>
+  (spec.containers ?? []).reduce((sum, { resources }) => sum + vcpus(resources?.requests?.["cpu"]), 0);
+
+/** Pods may have waited so long before the NodeClaim that was planned for them, ms: a plan takes retries and leases. */
+const BEFORE_MS = 2 * 60_000;
+/** How long after its node is initialized the pods of a NodeClaim may still be unbound, ms. */
+const BINDING_MS = 10_000;
+
+/**
+ * NodeClaims that were planned for pods, not to replace others, and whose node no pod has taken yet. kube-scheduler may
+ * fill a node with pods of another NodeClaim, and then no sum tells what is left of it.
+ */
+function comingUp({ history }: Scene, now: number): readonly ClaimLife[] {
+  const isTaken = ({ nodeName }: ClaimLife): boolean => nodeName !== undefined && history.podsOn(nodeName, now).length > 0;
+  return [...history.claims.values()].filter(
+    (life) =>
+      !life.byUser &&
+      !history.isReplacement(life.name) &&
+      (life.initializedAt ?? now) > now - BINDING_MS &&
+      !isTaken(life) &&
+      !isGoing(life, now) &&
+      life.pool !== "",
+  );
+}
+
+/** The pods that have waited for room at some time since `from`: unbound, or on a node that was going. */
+function waitedSince(from: number, now: number, history: History): readonly PodLife[] {
+  const isHomeless = (nodeName: string): boolean => {
+    const life = history.claimOfNode(nodeName);
+    if (life === undefined) return true;
+    return isGoing(life, now) || life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from;
+  };
+  return [...history.pods.values()].filter(({ pod, boundAt = now, endedAt = now, nodeName }) => {
+    if (isDaemon(pod) || endedAt < from) return false;
+    return boundAt >= from || (nodeName !== undefined && isHomeless(nodeName));
+  });
+}
+
+export const boughtOnce: Invariant = {
+  name: "bought once",
+  law: "The room that NodeClaims of the planner on their way ask for is never more than the pods need that have waited since the first of them was planned.",
+  watch: (scene, violated) => {
+    const { lab, history } = scene;
+    return {
+      onChange: ({ kind, type, user, object }) => {
+        if (kind !== "NodeClaim" || type !== "ADDED" || user !== PRODUCT) return;
+        const now = lab.world.clock.now();
+        const coming = comingUp(scene, now);
+        const from = Math.min(...coming.map(({ plannedAt }) => plannedAt)) - BEFORE_MS - SKEW_MS;
+        const daemons = lab.world.store
+          .list("DaemonSet")
+          .reduce((sum, { spec }) => sum + requestOf((spec as { readonly template: Pod }).template), 0);
+        const asked = coming.reduce((sum, { claim }) => sum + Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons), 0);
+        const needed = waitedSince(from, now, history).reduce((sum, { pod }) => sum + requestOf(pod), 0);
+        if (asked > needed + 1e-6)
+          violated(
+            `with ${object.metadata.name} claims on their way ask for ${asked.toFixed(2)} vCPUs, but pods that wait need ${needed.toFixed(2)}`,
+          );
+      },
+    };
+  },
+};
