@@ -203,8 +203,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "provider-id-slash",
     rule: "a node whose providerID ends in a slash fails no delivery of signals",
     file: "functions/shared/claims-by-provider-id.ts",
-    from: "instanceId === undefined || instanceId.length > MAX_INSTANCE_ID ? undefined :",
-    to: "instanceId === null ? undefined :",
+    from: "id === undefined || id.length > MAX_INSTANCE_ID ? undefined : store.byInstance(id)",
+    to: 'store.byInstance(id ?? "")',
     tests: RECORDS,
   },
   {
