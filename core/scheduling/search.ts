@@ -164,8 +164,12 @@ function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: H
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
-  const cost = attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + claim.template.costs.perNode, 0);
-  return { attempt, left, behind, cost };
+  return { attempt, left, behind, cost: planCost(attempt) };
+}
+
+/** What all planned nodes of an attempt cost, USD per hour: instances, surplus credits, overhead and volumes. */
+export function planCost({ claims, problem: { sets } }: Pick<Attempt, "claims" | "problem">): number {
+  return claims.reduce((sum, claim) => sum + priceOf(claim, sets) + claim.template.costs.perNode, 0);
 }
 
 /** By pod: the rank of the heaviest pools that can launch a node for it. */
