@@ -63,3 +63,11 @@ it("no plan costs less than the exact optimum, which lies above the bounds of bo
     expect(fluid).toBeLessThanOrEqual(exact.configurationBound * (1 + 1e-6));
   }
 });
+
+it("the search finds the optimum of small cases in which a few large nodes hold what several attempts spread", async () => {
+  for (const seed of [11, 19, 34]) {
+    const problem = problemOf(optimumCase(seed));
+    const cost = planCost(bestAttempt(problem, "full"));
+    expect(cost).toBeCloseTo((await exactCover(problem, cost)).cost, 6);
+  }
+});
