@@ -49,6 +49,12 @@ const MAX_STEPS_WITH_PODS_LEFT = 10_000_000;
 const MIN_PODS_FOR_PACKING = 6;
 
 /**
+ * Where anti-affinity asks for as many nodes as there are, packing can only choose other sizes. It is tried for so many
+ * pods: 100 pods of Karpenter's mix (`npm run -s bench`) would take twice as long and gain nothing.
+ */
+const MAX_PODS_FOR_OTHER_SIZES = 50;
+
+/**
  * The best of several attempts. One greedy attempt is quick and gives one plan of many, so the search tries several
  * strategies and keeps the plan that leaves the fewest pods, of those the plan with the fewest pods in lighter pools,
  * and of those the cheapest. The number of attempts follows from the size of the problem, never from a clock, so that
@@ -75,7 +81,9 @@ function searched(problem: SchedulingProblem, effort: Effort): Attempt {
     search.try({ claims: "least-added-price", classes: bySize(problem, true), seed: 0 });
     const { attempt } = search.best;
     if (attempt.claims.length === 0 && attempt.failed.size === 0) return attempt;
-    const isWorthIt = effort === "full" && pods >= MIN_PODS_FOR_PACKING && attempt.claims.length > minClaimsByAntiAffinity(problem);
+    const fewest = minClaimsByAntiAffinity(problem);
+    const mayGain = attempt.claims.length > fewest || (pods > fewest && pods <= MAX_PODS_FOR_OTHER_SIZES);
+    const isWorthIt = effort === "full" && pods >= MIN_PODS_FOR_PACKING && mayGain;
     if (isWorthIt && canBePacked(problem)) search.try({ claims: "packed", classes: bySize(problem, true), seed: 0 });
     const attempts = Math.min(MAX_ATTEMPTS, Math.floor(MAX_WORK / (pods * (types + attempt.claims.length + problem.nodes.length + 1))));
     if (attempts > 2) for (const strategy of strategies(problem, attempts)) if (search.steps < MAX_STEPS) search.try(strategy);
@@ -164,12 +172,12 @@ function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: H
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
-  return { attempt, left, behind, cost: costOf(attempt) };
+  return { attempt, left, behind, cost: planCost(attempt) };
 }
 
-/** What the nodes that an attempt plans cost, USD per hour: AttemptScore.cost. */
-export function costOf({ claims, problem }: Attempt): number {
-  return claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + claim.template.costs.perNode, 0);
+/** What all planned nodes of an attempt cost, USD per hour: instances, surplus credits, overhead and volumes. */
+export function planCost({ claims, problem: { sets } }: Pick<Attempt, "claims" | "problem">): number {
+  return claims.reduce((sum, claim) => sum + priceOf(claim, sets) + claim.template.costs.perNode, 0);
 }
 
 /** By pod: the rank of the heaviest pools that can launch a node for it. */

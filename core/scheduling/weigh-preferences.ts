@@ -5,7 +5,7 @@ import { isActive, isDaemonSetPod, podKey, podUid } from "../pods/predicates.ts"
 import { problemFor } from "./problem/problem.ts";
 import type { PreferencePolicy } from "./rules/preferences.ts";
 import { softRulesOf, withSoftRules } from "./rules/soft-rules.ts";
-import { bestAttempt, costOf } from "./search.ts";
+import { bestAttempt, planCost } from "./search.ts";
 
 /** How much dearer than without them a plan may be for the sake of preferences, as a share of its cost. */
 export const DEFAULT_PREFERENCE_COST_SHARE = 0.1;
@@ -116,7 +116,7 @@ function freshCost(snapshot: Snapshot, pods: readonly Pod[], kept: ReadonlySet<s
     ...{ excludeNodes: new Set(), settling: new Set(), moved: new Set() },
     ...costSettingsOf(options),
   });
-  return costOf(bestAttempt(problem, "quick"));
+  return planCost(bestAttempt(problem, "quick"));
 }
 
 /** What was given up, as a sentence. */

@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import type highsLoader from "highs";
 import { ZONE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { type Item, type PlacementKind, rareResources } from "../../core/scheduling/packing/demand.ts";
@@ -8,6 +6,7 @@ import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { pendingPods } from "../../core/scheduling/problem/pending-pods.ts";
 import type { PodData } from "../../core/scheduling/problem/pod-class.ts";
 import { problemFor, type SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
+import { lines, solveModel } from "./highs.ts";
 
 /** Lower bounds of the price of any plan for the pending pods, USD per hour. */
 export interface LowerBounds {
@@ -17,19 +16,25 @@ export interface LowerBounds {
   readonly spread: number;
 }
 
-// The types of the package describe a CommonJS module with a "default" function, but the module is that function.
-const load = createRequire(import.meta.url)("highs") as typeof highsLoader.default;
-
 /** Scale of milli-units, so that the coefficients are close to 1, where solvers are most precise. */
 const UNIT = 1e6;
 
 /**
  * Lower bounds of the price of any plan: the linear program that covers pods with nodes, over the same catalogue,
- * daemons and NodePool requirements as the solver. A real plan also pays for whole pods and whole nodes.
+ * daemons and NodePool requirements as the solver. A real plan also pays for whole pods and whole nodes. `nodeValue`
+ * says what a node counts; without it, the price of its instance.
  */
-export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
-  const { pods } = pendingPods(snapshot);
-  const problem = problemFor(snapshot, nodeViews(snapshot), pods, {
+export async function lowerBounds(snapshot: Snapshot, nodeValue: NodeValue = ({ price }) => price): Promise<LowerBounds> {
+  const problem = problemOf(snapshot);
+  return { plain: await bound(problem, () => [], nodeValue), spread: await bound(problem, zonesOf, nodeValue) };
+}
+
+/** What a node counts, USD per hour. */
+type NodeValue = (option: NodeOption) => number;
+
+/** The problem that `solve` makes of a snapshot with pending pods only. */
+export function problemOf(snapshot: Snapshot): SchedulingProblem {
+  return problemFor(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
     policy: "Respect",
     minValuesPolicy: "Strict",
     reservedMode: "strict",
@@ -38,16 +43,15 @@ export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
     moved: new Set(),
     virtual: new Set(),
   });
-  return { plain: await bound(problem, () => []), spread: await bound(problem, zonesOf) };
 }
 
 /** The zones over which a pod class must spread evenly; empty without such a constraint. */
-function zonesOf(podData: PodData): readonly string[] {
+export function zonesOf(podData: PodData): readonly string[] {
   const group = podData.areas.find(({ key, kind, maxSkew }) => key === ZONE && kind === "spread" && maxSkew === 1);
   return group !== undefined && podData.hard.has(group) && podData.self.has(group) ? [...group.domains.keys()] : [];
 }
 
-async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) => readonly string[]): Promise<number> {
+async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) => readonly string[], nodeValue: NodeValue): Promise<number> {
   const kinds: PlacementKind[] = [];
   const stocks = new Map<string, Item & { pods: number }>();
   const kindIds = new Map<string, number>();
@@ -75,13 +79,21 @@ async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) =>
     for (const zone of zones) add(podData, each, zone);
     add(podData, pods.length - each * zones.length);
   }
-  return cheapestCover(problem, kinds, [...stocks.values()]);
+  return cheapestCover(problem, kinds, [...stocks.values()], nodeValue);
 }
 
 /** The cheapest divisible nodes that hold the divisible pods, each only where a whole pod fits; solved by HiGHS. */
-async function cheapestCover(problem: SchedulingProblem, kinds: readonly PlacementKind[], stocks: readonly Item[]): Promise<number> {
+async function cheapestCover(
+  problem: SchedulingProblem,
+  kinds: readonly PlacementKind[],
+  stocks: readonly Item[],
+  nodeValue: NodeValue,
+): Promise<number> {
   const machines = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates).flatMap(({ kinds: served, options }) =>
-    worthHaving(options).map((option) => ({ ...option, served: new Set(served) })),
+    worthHaving(options.map((option) => ({ ...option, price: nodeValue(option) }))).map((option) => ({
+      ...option,
+      served: new Set(served),
+    })),
   );
   // One row for each node and resource: its capacity and the use of the pods.
   const rows = machines.map(({ room }, m) => Array.from(room, (amount) => (amount > 0 ? [`${amount / UNIT} m${m}`] : [])));
@@ -109,7 +121,7 @@ async function cheapestCover(problem: SchedulingProblem, kinds: readonly Placeme
   );
   const prices = machines.map(({ price }, m) => `${price} m${m}`);
   const model = ["Minimize", `cost: ${lines(prices, " + ")}`, "Subject To", ...demands, ...rooms, "End"].join("\n");
-  const solution = (await load()).solve(model);
+  const solution = await solveModel(model);
   if (solution.Status !== "Optimal") throw new Error(`the lower bound's linear program ended as ${solution.Status}`);
   return solution.ObjectiveValue;
 }
@@ -124,9 +136,4 @@ function worthHaving(options: readonly NodeOption[]): readonly NodeOption[] {
     if (!isOutdone) kept.push(option);
   }
   return kept;
-}
-
-/** Joins terms with line breaks, because a line of the LP format has a limited length. */
-function lines(terms: readonly string[], between: string): string {
-  return terms.map((term, i) => (i % 50 === 49 ? `${term}\n` : term)).join(between);
 }

@@ -68,7 +68,7 @@ export function snapshotOf({ nodePools, daemonSets, instanceTypes, pods }: Setti
 }
 
 /** Pseudo-random numbers in [0, 1), the same in every run (mulberry32). */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -235,7 +235,7 @@ function deploymentSpec(app: string, pick: ReturnType<typeof picker>, zones: rea
   return roll < 97 ? { nodeSelector } : { nodeSelector, ...(key === ZONE ? {} : { topologySpreadConstraints: spread }) };
 }
 
-function nodePool(
+export function nodePool(
   name: string,
   requirements: NonNullable<NodePool["spec"]["template"]["spec"]["requirements"]>,
   weight?: number,
@@ -259,7 +259,7 @@ function nodePool(
   };
 }
 
-function daemonSet(name: string): DaemonSet {
+export function daemonSet(name: string): DaemonSet {
   const resources = { requests: { cpu: "100m", memory: "128Mi" } };
   return {
     metadata: { name, namespace: "kube-system", uid: name },
@@ -267,7 +267,7 @@ function daemonSet(name: string): DaemonSet {
   };
 }
 
-function pendingPod(name: string, labels: Record<string, string>, requests: Record<string, string>, spec: PodSpec): Pod {
+export function pendingPod(name: string, labels: Record<string, string>, requests: Record<string, string>, spec: PodSpec): Pod {
   return {
     metadata: { name, namespace: "default", uid: `uid-${name}`, creationTimestamp: "2025-12-31T23:59:56Z", labels: { ...labels } },
     spec: { containers: [{ name: "main", resources: { requests: { ...requests } } }], ...structuredClone(spec) },

@@ -15,7 +15,7 @@ from two scenarios; a test fails when it is out of date. [architecture.md](archi
 \`\`\`mermaid
 flowchart LR
   pods[pending pods] --> classes[pod classes] --> greedy[greedy attempts]
-  classes --> items[items and demand] --> dual[shadow prices] --> pack[greedy knapsack, node by node] --> ruin[ruin and recreate] --> follow[an attempt follows the proposal]
+  classes --> items[items and demand] --> dual[shadow prices] --> pack[greedy knapsack, node by node] --> ruin[ruin and recreate] --> parts[optimal parts] --> follow[an attempt follows the proposal]
   greedy & follow --> best[fewest pods left, then cheapest]
 \`\`\`
 

@@ -7,8 +7,10 @@ import { priceOf as priceOfClaim } from "../../core/scheduling/claims/assemble.t
 import { type Demand, demandOf } from "../../core/scheduling/packing/demand.ts";
 import { GreedyKnapsack } from "../../core/scheduling/packing/greedy-knapsack.ts";
 import { offeringGroupsFor } from "../../core/scheduling/packing/offering-groups.ts";
-import { type NodeBatch, Packer } from "../../core/scheduling/packing/packer.ts";
-import { dualRounds, priceOf, ruinAndRecreate, single, VARIANTS } from "../../core/scheduling/packing/packing.ts";
+import { OptimalPacker } from "../../core/scheduling/packing/optimal-packer.ts";
+import { type NodeBatch, Packer, priceOf } from "../../core/scheduling/packing/packer.ts";
+import { dualRounds, ruinAndRecreate, single, VARIANTS } from "../../core/scheduling/packing/packing.ts";
+import { repackParts } from "../../core/scheduling/packing/repack-parts.ts";
 import { ShadowPrices } from "../../core/scheduling/packing/shadow-prices.ts";
 import type { SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
 import type { Strategy } from "../../core/scheduling/problem/strategy.ts";
@@ -83,6 +85,7 @@ export function provisioningExample(): string {
   const best = variants.reduce((a, b) => (priceOf(b.batches) < priceOf(a.batches) ? b : a));
   const start = best.batches.flatMap(single);
   const improved = ruinAndRecreate(start, packer, demand.items.length);
+  const repacked = repackParts(improved, new OptimalPacker(demand, groups, prices));
   const batchRow = (batches: readonly NodeBatch[]): string => {
     const rows = batches
       .flatMap((batch) => single(batch))
@@ -181,7 +184,13 @@ ${table(
   ],
 )}
 
-### 5. The plan
+### 5. Optimal parts
+
+\`repackParts\` (\`core/scheduling/packing/repack-parts.ts\`) packs the pods of a few nodes at the lowest cost that there is, by dynamic programming
+(\`core/scheduling/packing/optimal-packer.ts\`), and keeps the new nodes if they are cheaper. A packing as small as this one is packed at once:
+${priceOf(repacked) < priceOf(improved) ? `${batchRow(repacked)}, ${dollars(priceOf(repacked))} per hour.` : "it is optimal already."}
+
+### 6. The plan
 
 An attempt then follows the proposal: each pod goes to the node that is proposed for it if every rule of scheduling allows that, and else to the NodeClaim with
 the least added price. The cheapest attempt wins: ${plural(plan.newNodeClaims.length, "node")} for ${dollars(planPrice)} per hour, as AWS bills the instances.

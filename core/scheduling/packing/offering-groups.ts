@@ -2,6 +2,7 @@ import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit } from "../tables/bitset.ts";
 import { admits } from "../tables/offering-table.ts";
+import { hasRoom } from "../tables/resource-axis.ts";
 import type { PlacementKind } from "./demand.ts";
 
 /**
@@ -113,14 +114,8 @@ function undominatedOptions(
   for (const { type, maxCpu, price } of template.costs.ranked([...prices])) {
     const all = template.room.subarray(type * width, (type + 1) * width);
     const room = maxCpu < (all[cpu] ?? 0) ? all.map((amount, r) => (r === cpu ? maxCpu : amount)) : all;
-    if (room.some((amount) => amount > 0) && !kept.some((cheaper) => covers(cheaper.room, room)))
+    if (room.some((amount) => amount > 0) && !kept.some((cheaper) => hasRoom(cheaper.room, 0, room)))
       kept.push({ type, price, nodeCost, room });
   }
   return kept;
-}
-
-/** Whether `a` is at least as large as `b` in every resource. */
-function covers(a: Float64Array, b: Float64Array): boolean {
-  for (let r = 0; r < a.length; r++) if ((a[r] ?? 0) < (b[r] ?? 0)) return false;
-  return true;
 }

@@ -20,6 +20,14 @@ export interface NodeBatch {
   readonly loss: number;
 }
 
+/** A part that is packed again must be cheaper by at least this, USD per hour. */
+export const MIN_GAIN = 1e-6;
+
+/** USD per hour of all nodes. */
+export function priceOf(batches: readonly NodeBatch[]): number {
+  return batches.reduce((sum, { price, nodes }) => sum + price * nodes, 0);
+}
+
 /** One variant of the packing heuristic. No variant is best for every demand, so several are tried. */
 export interface PackingVariant {
   /** Items with host rules go first. */

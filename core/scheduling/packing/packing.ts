@@ -11,7 +11,9 @@ import type { TopologyState } from "../problem/topology-state.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import { type Demand, demandOf } from "./demand.ts";
 import { type OfferingGroup, offeringGroupsFor } from "./offering-groups.ts";
-import { type NodeBatch, Packer, type PackingVariant } from "./packer.ts";
+import { OptimalPacker } from "./optimal-packer.ts";
+import { MIN_GAIN, type NodeBatch, Packer, type PackingVariant, priceOf } from "./packer.ts";
+import { repackParts } from "./repack-parts.ts";
 import { ShadowPrices } from "./shadow-prices.ts";
 
 /** A new node that packing proposes. */
@@ -61,8 +63,6 @@ const MAX_FEW_ITEMS = 150;
  */
 const MIN_RUINED = 3;
 const MAX_RUINED = 10;
-/** A recreated part must be cheaper by at least this, USD per hour. */
-const MIN_GAIN = 1e-6;
 /**
  * Ruin-and-recreate steps, for each node and at most. More steps brought 5,000 pods of deployments from 5.1 % to 4.9 %
  * above the linear program (`npm run -s bench`, 300 against 600 steps); 700 and 3 per node were chosen with the value
@@ -75,9 +75,9 @@ const MAX_NODES_SCANNED = 240_000;
 
 /**
  * Proposes new nodes for the pods of each class that have no node yet (`left`: their number by class index), at the
- * lowest price that the search finds: packs with several variants, keeps the cheapest result, and improves it by ruin
- * and recreate. Limits are not looked at; pools of `without` launch no nodes. The amount of work is bounded by counts,
- * never by time. Undefined when packing leaves out every class.
+ * lowest price that the search finds: packs with several variants, keeps the cheapest result, improves it by ruin and
+ * recreate, and packs small parts of it optimally. Limits are not looked at; pools of `without` launch no nodes. The
+ * amount of work is bounded by counts, never by time. Undefined when packing leaves out every class.
  */
 export function proposeNodes(
   problem: SchedulingProblem,
@@ -102,7 +102,8 @@ export function proposeNodes(
     const price = priceOf(batches);
     if (price < lowest) [best, lowest] = [batches, price];
   }
-  const nodes = ruinAndRecreate(best.flatMap(single), packer, demand.items.length);
+  const ruined = ruinAndRecreate(best.flatMap(single), packer, demand.items.length);
+  const nodes = repackParts(ruined, new OptimalPacker(demand, offeringGroups, shadowPrices));
   return {
     nodes: nodes.map((batch) => nodeFor(batch, offeringGroups[batch.offeringGroup], demand, problem.sets)),
     targets: targetsOf(demand, nodes),
@@ -129,11 +130,6 @@ function nodeFor(
     set = set && own && sets.join(set, own);
   }
   return set && { template, type, set };
-}
-
-/** USD per hour of all nodes. */
-export function priceOf(batches: readonly NodeBatch[]): number {
-  return batches.reduce((sum, { price, nodes }) => sum + price * nodes, 0);
 }
 
 /** A batch as batches of one node each. */

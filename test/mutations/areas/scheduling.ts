@@ -4,6 +4,7 @@ const SOLVE = ["test/core/scheduling/solve.test.ts"];
 const WEIGHTS_AND_LIMITS = ["test/core/scheduling/weights-and-limits.test.ts"];
 const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
 const ALL_DIFFERENT = ["test/core/scheduling/all-different.test.ts"];
+const OPTIMAL_PARTS = ["test/core/scheduling/packing/optimal-packer.test.ts"];
 const REQUIREMENTS = ["test/core/requirements/requirement.test.ts", "test/core/requirements/requirements.property.test.ts"];
 
 /** Rules of the scheduler, each broken in the line that keeps it. */
@@ -23,6 +24,22 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (this.isSpent) return batches;",
     to: "",
     tests: ALL_DIFFERENT,
+  },
+  {
+    name: "optimal-parts",
+    rule: "no packing of a few pods is cheaper than the optimal one",
+    file: "core/scheduling/packing/optimal-packer.ts",
+    from: "if (total < best) {",
+    to: "if (best === Number.POSITIVE_INFINITY) {",
+    tests: OPTIMAL_PARTS,
+  },
+  {
+    name: "optimal-host-rules",
+    rule: "an optimal packing keeps the rules about hosts",
+    file: "core/scheduling/packing/optimal-packer.ts",
+    from: "return present <= maxPresent;",
+    to: "return present <= maxPresent + 1;",
+    tests: OPTIMAL_PARTS,
   },
   {
     name: "merged-kinds",
