@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
-import { TENANT_NAMESPACE } from "./draw.ts";
+import { TENANT_NAMESPACE } from "./draw/fields.ts";
 import { lawfulObjects } from "./law.ts";
 
 /**
  * Shows a real API server the objects of some seeds, as dry runs, and prints by kind how many it admits and why it
- * refuses others. A refusal is a mistake of draw.ts: what no API server admits proves nothing.
+ * refuses others. A refusal is a mistake of draw/: what no API server admits proves nothing.
  */
 export async function askServer(seed: number, runs: number, count: number): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "hostile-admit-"));

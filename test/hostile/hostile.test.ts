@@ -4,7 +4,7 @@ import { FULL } from "../support/effort.ts";
 import { sourceOf } from "../support/patched-tree.ts";
 import { BREAKS } from "./breaks.ts";
 import type { Course } from "./course.ts";
-import { drawObject } from "./draw.ts";
+import { drawObject } from "./draw/draw.ts";
 import { breaches, runSeed, WAIT_TOLERANCE_MS } from "./law.ts";
 
 const SEEDS = FULL ? [2, 3, 12, 13, 14] : [13];

@@ -5,7 +5,7 @@ import { createLab } from "../../lab/host.ts";
 import { seeded } from "../../lab/world/random.ts";
 import { OPTIONS } from "../support/lab-story.ts";
 import { type Course, courseOf } from "./course.ts";
-import { drawObject } from "./draw.ts";
+import { drawObject } from "./draw/draw.ts";
 
 /**
  * How much later than without hostile objects an ordinary pod may run. Machines of the lab boot in a drawn time, and

@@ -1,7 +1,7 @@
 /*
  * `npm run -s hostile -- --seed S --runs N`: whatever an API server admits may hurt only its owner.
  * In: seeds. Out: each breach of the law with the fewest objects that lead to it, and totals; exit code 1 with a
- * breach. draw.ts makes objects at the edges of every field, course.ts plays an hour of ordinary pods in the lab, alone
+ * breach. draw/ makes objects at the edges of every field, course.ts plays an hour of ordinary pods in the lab, alone
  * and beside those objects, and law.ts compares.
  */
 import { parseArgs } from "node:util";
