@@ -19,7 +19,7 @@ export async function askServer(seed: number, runs: number, count: number): Prom
     await cluster.kubectl("create", "namespace", TENANT_NAMESPACE);
     await cluster.kubectl("apply", "--server-side", "-f", join(projectRoot, "infra", "crds"));
     for (let next = seed; next < seed + runs; next++) {
-      for (const object of lawfulObjects(next, count).objects) {
+      for (const { object } of lawfulObjects(next, count).objects) {
         const kind = object.kind ?? "";
         const told = byKind.get(kind) ?? { admitted: 0, refused: new Map<string, number>() };
         byKind.set(kind, told);

@@ -5,11 +5,19 @@ import { maybe, several } from "../edges.ts";
 
 /**
  * What objects of several kinds have in common: who the tenant is, metadata, selectors, requirements and amounts. The
- * tenant's pods select the label `tenant`, which only nodes of the tenant's NodePools have: whatever the objects ask
- * for, they have no lawful part in what ordinary pods get.
+ * tenant's pods select the label `tenant`, which only nodes of the tenant's NodePools have, so that they have no lawful
+ * part in what ordinary pods get; share.ts lets some of them share the nodes of ordinary pods.
  */
 export const TENANT = { tenant: "hostile" };
 export const TENANT_NAMESPACE = "hostile";
+
+/**
+ * Names of what does not exist before the objects are placed: an ordinary node, its machine, and the object itself.
+ * place.ts puts the real ones in their place.
+ */
+export const VICTIM_NODE = "victim.example";
+export const VICTIM_ID = "aws:///us-west-2a/i-0123456789abcdef0";
+export const OWN_UID = "00000000-0000-4000-8000-000000000001";
 
 /** The i-th object of a seed. */
 export type Draw = (random: Random, i: number) => ApiObject;
@@ -34,16 +42,24 @@ export const annotationsOf = (random: Random) => ({
   ...maybe(random, 0.2, () => ({ "controller.kubernetes.io/pod-deletion-cost": random.pick(["0", "-2147483648", "2147483647"]) })),
 });
 
+/** Owners that are the object itself, so that following them never ends, or that do not exist. */
 export const owners = (random: Random, name: string) => ({
-  // An object may name itself, or an owner that does not exist.
-  ownerReferences: several(random, 50, () => ({
-    apiVersion: "apps/v1",
-    kind: random.pick(["ReplicaSet", "DaemonSet", "Pod", "Node", "constructor"]),
-    name,
-    uid: random.uuid(),
-    controller: false,
-  })),
+  ownerReferences: [
+    ...several(random, 50, () => ({ ...random.pick(OWNERS), name, uid: random.uuid(), controller: false })),
+    { ...random.pick(OWNERS), name, uid: OWN_UID, controller: random.next() < 0.5 },
+  ],
 });
+interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+const OWNERS: readonly [Owner, ...Owner[]] = [
+  { apiVersion: "apps/v1", kind: "ReplicaSet" },
+  { apiVersion: "apps/v1", kind: "DaemonSet" },
+  { apiVersion: "v1", kind: "Pod" },
+  { apiVersion: "v1", kind: "Node" },
+  { apiVersion: "v1", kind: "constructor" },
+];
 
 export const expression = (random: Random): object => {
   const key = random.pick(edges.KEYS);

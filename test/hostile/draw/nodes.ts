@@ -11,7 +11,7 @@ export const node: Draw = (random, i) => ({
     labels: {
       ...TENANT,
       ...labelsOf(random),
-      ...maybe(random, 0.3, () => ({ "karpenter.sh/nodepool": random.pick(["none", "constructor"]) })),
+      ...maybe(random, 0.3, () => ({ "karpenter.sh/nodepool": random.pick(["none", "constructor", "default"]) })),
       ...maybe(random, 0.3, () => ({ "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true" })),
     },
   },
@@ -22,6 +22,8 @@ export const node: Draw = (random, i) => ({
         "aws:///",
         "aws:///us-west-2a/",
         `aws:///us-west-2a/i-${random.hex(17)}`,
+        // Two nodes of one machine.
+        `aws:///us-west-2a/i-${"1".repeat(17)}`,
         "constructor",
         `aws:///us-west-2a/i-${"0".repeat(3_000)}`,
         "kind://docker/kind/x",

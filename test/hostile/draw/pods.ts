@@ -2,7 +2,19 @@ import type { ApiObject } from "../../../functions/adapters/manifests/api-object
 import type { Random } from "../../../lab/world/random.ts";
 import * as edges from "../edges.ts";
 import { maybe, several } from "../edges.ts";
-import { type Draw, expression, labelsOf, namespaced, owners, podAmounts, selector, TENANT, topologyKey } from "./fields.ts";
+import {
+  amounts,
+  type Draw,
+  expression,
+  labelsOf,
+  namespaced,
+  owners,
+  podAmounts,
+  selector,
+  TENANT,
+  topologyKey,
+  VICTIM_NODE,
+} from "./fields.ts";
 
 const toleration = (random: Random): object =>
   random.pick<object>([
@@ -14,7 +26,7 @@ const toleration = (random: Random): object =>
 export function podSpec(random: Random): object {
   const term = () => ({
     topologyKey: topologyKey(random),
-    labelSelector: selector(random),
+    ...maybe(random, 0.9, () => ({ labelSelector: selector(random) })),
     ...maybe(random, 0.3, () => ({ namespaceSelector: selector(random) })),
   });
   const container = (i: number) => ({
@@ -36,7 +48,15 @@ export function podSpec(random: Random): object {
         {
           maxSkew: random.pick([1, 2 ** 31 - 1]),
           topologyKey: topologyKey(random),
-          whenUnsatisfiable: random.pick(["DoNotSchedule", "ScheduleAnyway"]),
+          whenUnsatisfiable: "DoNotSchedule",
+          ...maybe(random, 0.8, () => ({ labelSelector: selector(random) })),
+          ...maybe(random, 0.2, () => ({ minDomains: random.pick([1, 2 ** 31 - 1]) })),
+          ...maybe(random, 0.2, () => ({ nodeAffinityPolicy: random.pick(["Honor", "Ignore"]) })),
+        },
+        {
+          maxSkew: random.pick([1, 2 ** 31 - 1]),
+          topologyKey: topologyKey(random),
+          whenUnsatisfiable: "ScheduleAnyway",
           labelSelector: selector(random),
         },
       ],
@@ -74,9 +94,34 @@ export const pod: Draw = (random, i) => {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { ...metadata, ...maybe(random, 0.3, () => owners(random, metadata.name)) } as ApiObject["metadata"],
-    spec: podSpec(random),
+    spec: {
+      ...podSpec(random),
+      // A pod may name its node itself, and is then bound without kube-scheduler.
+      ...maybe(random, 0.2, () => ({ nodeName: random.pick([VICTIM_NODE, VICTIM_NODE, "none", `h${i - 1}`]) })),
+    },
+    ...maybe(random, 0.3, () => ({ status: podStatus(random) })),
   };
 };
+
+/** What a kubelet that lies says of a pod. */
+const podStatus = (random: Random): object => ({
+  phase: random.pick(["Pending", "Running", "Unknown"]),
+  ...maybe(random, 0.5, () => ({ startTime: random.pick(edges.TIMES) })),
+  ...maybe(random, 0.3, () => ({ nominatedNodeName: random.pick(["none", VICTIM_NODE, "constructor"]) })),
+  conditions: [
+    { type: "PodScheduled", status: "False", reason: "Unschedulable", lastTransitionTime: random.pick([null, ...edges.TIMES]) },
+    ...several(random, 50, (j) => ({
+      type: random.pick(["Ready", "DisruptionTarget", "constructor", `T${j}`]),
+      status: random.pick(["True", "False", "Unknown"]),
+      lastTransitionTime: random.pick([null, ...edges.TIMES]),
+    })),
+  ],
+  ...maybe(random, 0.3, () => ({ allocatedResources: amounts(random), resources: { requests: amounts(random) } })),
+  containerStatuses: several(random, 100, (j) => ({
+    ...{ name: `c${j}`, image: "", imageID: "", ready: false, restartCount: 0 },
+    ...maybe(random, 0.7, () => ({ allocatedResources: amounts(random), resources: { requests: amounts(random) } })),
+  })),
+});
 
 export const daemonSet: Draw = (random, i) => {
   const labels = { app: `h${i}` };
