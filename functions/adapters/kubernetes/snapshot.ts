@@ -64,14 +64,16 @@ export async function readSnapshot(options: {
     kubernetes.list("Namespace"),
   ]);
   const [podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
-  const listed = { ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets };
-  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, setAside, untouchable } = withoutUnreadable(listed, unreadable);
+  const listed = {
+    ...{ ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets },
+    ...{ podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
+  };
+  const readable = withoutUnreadable(listed, unreadable);
+  const { nodePools, nodeClasses } = readable;
 
   return {
-    ...{ setAside, untouchable },
-    ...{ now, nodePools, nodes, nodeClaims, pods, daemonSets, podDisruptionBudgets },
-    ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
-    ...{ records, commands, nodeClasses },
+    ...{ now, ...readable },
+    ...{ records, commands },
     instanceTypes: instanceTypesByPool(nodePools, nodeClasses, (pool, nodeClass) => options.instanceTypesOf(pool, nodeClass, records)),
     nominated: nominationsOf(records, now),
     plannedFor: plannedPlaces(records),
