@@ -1,11 +1,11 @@
 import { RefusedError } from "../../core/ports/errors.ts";
 import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
-import { createLab } from "../../lab/host.ts";
+import { createLab, type Lab } from "../../lab/host.ts";
 import { seeded } from "../../lab/world/random.ts";
 import { OPTIONS } from "../support/lab-story.ts";
 import { type Course, courseOf, PARTS } from "./course.ts";
 import { drawObject, type Hostile } from "./draw/draw.ts";
-import { place } from "./place.ts";
+import { place, remove } from "./place.ts";
 
 /**
  * The law: whatever an API server admits may hurt only its owner. An hour of ordinary pods is played alone, and again
@@ -64,12 +64,17 @@ export function lawfulObjects(seed: number, count: number): { readonly objects: 
     const drawn = drawObject(random.fork(String(i)), i, { part: Math.floor((i * PARTS) / count), sharing: isSharing(seed) });
     const { kind = "" } = drawn.object;
     const [problem] = schemaProblems(kind, drawn.object);
-    const why = problem === undefined ? refusal(() => place(lab, drawn)) : `${problem.path.join(".")} ${problem.message}`;
+    const why = problem === undefined ? refusal(() => comeAndGo(lab, drawn)) : `${problem.path.join(".")} ${problem.message}`;
     if (why === undefined) objects.push(drawn);
     else refused.push(`${kind}: ${why}`);
   }
   lab.close();
   return { objects, refused };
+}
+
+function comeAndGo(lab: Lab, drawn: Hostile): void {
+  place(lab, drawn);
+  remove(lab, drawn.object);
 }
 
 function refusal(apply: () => unknown): string | undefined {

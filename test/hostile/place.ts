@@ -11,6 +11,8 @@ import { ORDINARY } from "./draw/share.ts";
 export function place(lab: Lab, { object, isDeleted, sharing }: Hostile): void {
   const { world } = lab;
   const { kind = "", status, ...own } = sharing ? atVictim(lab, object) : object;
+  // The API server creates no second object of a name; many fields of what exists could not be changed either.
+  if (world.store.get(kind, own.metadata.name, own.metadata.namespace) !== undefined) return;
   const made = world.apply({ ...own, kind });
   const { name, namespace } = made.metadata;
   const patch = (change: (found: MutableObject) => MutableObject, subresource?: "status"): void => {
