@@ -44,12 +44,7 @@ export interface Hostile {
 }
 
 /** Most live for a short time, so that an hour holds many and no plan many at once. */
-const LIVES: readonly [Hostile["life"], ...Hostile["life"][]] = [
-  ...Array<Hostile["life"]>(20).fill("sweep"),
-  "part",
-  "part",
-  "hour",
-] as never;
+const LIVES: readonly [Hostile["life"], ...Hostile["life"][]] = ["hour", "part", ...Array<Hostile["life"]>(7).fill("sweep")];
 
 /** Keeps an object that is deleted. */
 export const FINALIZER = "hostile.example/keep";
