@@ -11,8 +11,8 @@ export interface WithoutNulls<T> {
 }
 
 /**
- * The object without its nulls: the API counts null as absent, and Go writes null for some lists without items. Times of
- * conditions, which are null in each pod, stay: all readers take them.
+ * The object without its nulls: the API counts null as absent, and Go writes null for some lists without items. Times
+ * of conditions, which are null in each pod, stay: all readers take them.
  */
 export const withoutNulls: <T extends KubernetesObject>(object: T) => WithoutNulls<T> = oncePer((object) => {
   const found: string[] = [];

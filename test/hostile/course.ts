@@ -19,7 +19,7 @@ export interface Course {
   readonly places: readonly string[];
   /** Machines of the ordinary NodePool that have ended. */
   readonly ended: number;
-  /** NodeClaims of the ordinary NodePool that were ended for a reason that is none of consolidation's, and the reason. */
+  /** NodeClaims of the ordinary NodePool that another than consolidation has ended, and the reason. */
   readonly lost: readonly string[];
   /** The most NodeClaims that were planned for one pod. */
   readonly plansPerPod: number;

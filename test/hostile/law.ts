@@ -14,10 +14,10 @@ import { place, remove } from "./place.ts";
  * Apart (odd seeds): no hostile pod selects the nodes of ordinary pods. The hostile objects have no lawful part in what
  * ordinary pods get, so each ordinary pod runs as soon as alone, on machines of the same types, and as few of them end.
  *
- * Sharing (even seeds): hostile pods select the nodes of ordinary pods, bind themselves to them, and nodes say that they
- * are an ordinary pod's machine. This takes room, and keeps nodes from consolidation, lawfully: what machines there are,
- * and which of them consolidation removes, is no longer comparable. kube-scheduler binds, so each placement is lawful
- * (the lab's scheduler checks it). What must hold:
+ * Sharing (even seeds): hostile pods select the nodes of ordinary pods, bind themselves to them, and nodes say that
+ * they are an ordinary pod's machine. This takes room, and keeps nodes from consolidation, lawfully: what machines
+ * there are, and which of them consolidation removes, is no longer comparable. kube-scheduler binds, so each placement
+ * is lawful (the lab's scheduler checks it). What must hold:
  * - at the end of each phase, as many ordinary pods run;
  * - each ordinary pod runs within SHARING_BOUND_MS: at worst, others take the room that it was planned for;
  * - no NodeClaim of the ordinary NodePool ends for another reason than consolidation's, if none does alone: no machine

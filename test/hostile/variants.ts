@@ -2,9 +2,9 @@ import type { Json, JsonObject } from "../../core/lib/json.ts";
 import { isJsonObject } from "../../core/lib/json.ts";
 
 /**
- * Variants of a full object that an API server admits, or nearly: for each of its places a copy without it, and one with
- * each of the values that the place's type has at its edges. The API server fills little in and leaves out what is empty,
- * so that a reader may rely on no place; Go writes null for a list without items.
+ * Variants of a full object that an API server admits, or nearly: for each of its places a copy without it, and one
+ * with each of the values that the place's type has at its edges. The API server fills little in and leaves out what is
+ * empty, so that a reader may rely on no place; Go writes null for a list without items.
  */
 export function variantsOf(full: JsonObject): readonly { readonly what: string; readonly object: JsonObject }[] {
   return (

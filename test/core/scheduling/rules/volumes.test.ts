@@ -3,7 +3,7 @@ import { volumesOf } from "../../../../core/scheduling/rules/volumes.ts";
 import * as objects from "../../../support/objects.ts";
 import { snapshot } from "../../disruption/builders.ts";
 
-/** A pod with claims of one class each, whose `places` it may use; the places of each class have the keys that `keyOf` gives. */
+/** A pod with claims of one class each; each class has so many places, with the keys that `keyOf` gives. */
 function podWith(claims: number, places: number, keyOf: (claim: number, place: number) => string) {
   const indices = Array.from({ length: claims }, (_, i) => i);
   const pod = objects.pod("p", {
