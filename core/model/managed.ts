@@ -12,7 +12,7 @@ export const NODE_CLASS_KIND = "EC2NodeClass";
  * without a reference is nobody else's.
  */
 export function isServed(ref: NodeClassReference | undefined): boolean {
-  return ref === undefined || (ref.group === NODE_CLASS_GROUP && ref.kind === NODE_CLASS_KIND);
+  return !ref || (ref.group === NODE_CLASS_GROUP && ref.kind === NODE_CLASS_KIND);
 }
 
 /** Whether a NodeClaim is served here (karpenter: pkg/utils/nodeclaim/nodeclaim.go, IsManaged). */
@@ -26,7 +26,8 @@ export const isManagedPool = ({ spec }: Pick<NodePool, "spec">): boolean => isSe
  * under the key GROUP/KIND in small letters (karpenter: pkg/apis/v1/labels.go, NodeClassLabelKey). A node without such
  * a label may belong to nobody, or may be ours and not registered yet.
  */
-export function isOthersNode({ metadata: { labels = {} } }: Pick<Node, "metadata">): boolean {
+export function isOthersNode({ metadata }: Pick<Node, "metadata">): boolean {
+  const labels = metadata.labels ?? {};
   return labels[NODE_CLASS] === undefined && Object.keys(labels).some((key) => /\/[a-z0-9]*nodeclass$/.test(key));
 }
 

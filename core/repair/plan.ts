@@ -45,6 +45,8 @@ export function planRepairs({
   readonly now: number;
 }): RepairPlan {
   const { claimOf } = nodeOwners(nodes, claims);
+  // A Node may say that it belongs to any NodePool: only those of NodeClaims count for the share.
+  const managed = nodes.filter((node) => claimOf(node) !== undefined);
   const repairs: Repair[] = [];
   const blocked: Repair[] = [];
   for (const node of nodes) {
@@ -52,7 +54,7 @@ export function planRepairs({
     const claim = claimOf(node);
     if (condition === undefined || claim === undefined) continue;
     const pool = claim.metadata.labels?.[NODE_POOL];
-    const peers = pool === undefined ? nodes : nodes.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === pool);
+    const peers = pool === undefined ? managed : managed.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === pool);
     (tooManyUnhealthy(peers) ? blocked : repairs).push({ claim, node, condition });
   }
   return { repairs, blocked };

@@ -2,7 +2,7 @@
 // lists go out without what cannot be read, with what is assumed instead, and a sentence for each such object.
 // Decisions, and how the sentences are published, must not be known here.
 
-import type { ObjectMeta } from "../model/kubernetes.ts";
+import type { KubernetesObject, ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
@@ -12,12 +12,23 @@ import type { Container, Pod } from "../model/pod.ts";
 import { admittedSpec, podRequests } from "../model/pod-requests.ts";
 import { amountProblem, resourcesProblem } from "../model/quantity.ts";
 import type { UnreadableRecord } from "../model/read-record.ts";
-import type { DaemonSet } from "../model/workloads.ts";
+import type {
+  CSINode,
+  DaemonSet,
+  Namespace,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PodDisruptionBudget,
+  StorageClass,
+} from "../model/workloads.ts";
 import { kubeletProblem } from "../node-class/validate.ts";
+import { withoutNulls } from "./nulls.ts";
+
+type OtherKind = "PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSINode" | "Namespace";
 
 /** An object that cannot be read: it alone is left out, and where that is unsafe, the safe side is assumed for it. */
 export interface SetAside {
-  readonly kind: "Pod" | "Node" | "NodeClaim" | "NodePool" | "EC2NodeClass" | "DaemonSet";
+  readonly kind: "Pod" | "Node" | "NodeClaim" | "NodePool" | "EC2NodeClass" | "DaemonSet" | OtherKind;
   readonly metadata: ObjectMeta;
   /** Reason of the event; "Unreadable" when absent. */
   readonly reason?: "NodeContested";
@@ -25,8 +36,8 @@ export interface SetAside {
   readonly message: string;
 }
 
-/** The lists of a cluster of which users write amounts. */
-export interface Lists {
+/** The lists of a cluster. */
+export interface Lists extends OtherLists {
   readonly pods: readonly Pod[];
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
@@ -35,8 +46,18 @@ export interface Lists {
   readonly daemonSets: readonly DaemonSet[];
 }
 
+/** Lists without amounts; one that is absent is not read. */
+interface OtherLists {
+  readonly podDisruptionBudgets?: readonly PodDisruptionBudget[];
+  readonly persistentVolumeClaims?: readonly PersistentVolumeClaim[];
+  readonly persistentVolumes?: readonly PersistentVolume[];
+  readonly storageClasses?: readonly StorageClass[];
+  readonly csiNodes?: readonly CSINode[];
+  readonly namespaces?: readonly Namespace[];
+}
+
 /** The lists as decisions may read them. */
-export interface Readable extends Lists {
+export interface Readable extends Required<Lists> {
   readonly setAside: readonly SetAside[];
   /** Node name to the sentence why the node must not be disrupted. */
   readonly untouchable: ReadonlyMap<string, string>;
@@ -45,13 +66,16 @@ export interface Readable extends Lists {
 /**
  * Sets aside each object that cannot be read, so that the others are decided about as if it were not there:
  *
- * - a pending pod, a NodePool, an EC2NodeClass or a DaemonSet is left out;
+ * - a pending pod, a NodePool, an EC2NodeClass, a DaemonSet, a StorageClass and the like is left out;
+ * - where a PodDisruptionBudget cannot be read, no node of its namespace's pods is disrupted;
  * - the node of a NodeClaim whose record cannot be read is not disrupted;
  * - a node of which it is not clear whose it is, is not disrupted (model/node-owner.ts);
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
  *   not disrupted.
+ *
+ * A null says the same as an absent field, so that no reader meets one (nulls.ts).
  */
-export function withoutUnreadable(lists: Lists, records: readonly UnreadableRecord[] = []): Readable {
+export function withoutUnreadable(given: Lists, records: readonly UnreadableRecord[] = []): Readable {
   const setAside: SetAside[] = [];
   const untouchable = new Map<string, string>();
   const noted = (kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean => {
@@ -62,11 +86,24 @@ export function withoutUnreadable(lists: Lists, records: readonly UnreadableReco
     untouchable.set(node, `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} cannot be read`);
   };
 
+  /** Objects that hold a null as an item of a list, and where. */
+  const gaps = new Map<KubernetesObject, string>();
+  const read = <T extends KubernetesObject>(list: readonly T[] = []): readonly T[] =>
+    list.map((one) => {
+      const { object, problem } = withoutNulls(one);
+      if (problem !== undefined) gaps.set(object, problem);
+      return object;
+    });
+  const lists = {
+    ...{ pods: read(given.pods), nodes: read(given.nodes), nodeClaims: read(given.nodeClaims), nodePools: read(given.nodePools) },
+    ...{ nodeClasses: read(given.nodeClasses), daemonSets: read(given.daemonSets) },
+  };
+
   const pods = lists.pods.flatMap((pod) => {
     const node = pod.spec.nodeName ?? "";
     const effect = node === "" ? "no node is made for it" : `node ${node} takes no further pods and is not disrupted`;
     // Requests are remembered by object, so that what reads them later costs nothing.
-    const problem = amountProblem(() => podRequests(pod));
+    const problem = gaps.get(pod) ?? amountProblem(() => podRequests(pod));
     if (!noted("Pod", pod.metadata, problem, effect)) return [pod];
     if (node === "") return [];
     held(node, "Pod", pod.metadata);
@@ -74,28 +111,47 @@ export function withoutUnreadable(lists: Lists, records: readonly UnreadableReco
   });
   const nodeClaims = lists.nodeClaims.map((claim) => {
     const { requests, ...resources } = claim.spec?.resources ?? {};
-    const problem = resourcesProblem(requests) ?? statusProblem(claim.status);
+    const problem = gaps.get(claim) ?? resourcesProblem(requests) ?? statusProblem(claim.status);
     if (!noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
     if (claim.status?.nodeName) held(claim.status.nodeName, "NodeClaim", claim.metadata);
     return { ...claim, spec: { ...claim.spec, resources }, status: { ...claim.status, capacity: {}, allocatable: {} } };
   });
   for (const node of lists.nodes) {
     const effect = "it takes no further pods and is not disrupted";
-    if (noted("Node", node.metadata, statusProblem(node.status), effect)) held(node.metadata.name, "Node", node.metadata);
+    if (noted("Node", node.metadata, gaps.get(node) ?? statusProblem(node.status), effect)) held(node.metadata.name, "Node", node.metadata);
   }
   const nodes = lists.nodes.map((node) =>
     untouchable.has(node.metadata.name) ? { ...node, status: { ...node.status, capacity: {}, allocatable: {} } } : node,
   );
-  const nodePools = lists.nodePools.filter(
-    ({ metadata, spec }) => !noted("NodePool", metadata, limitsProblem(spec), "it gets no new nodes, and its nodes are not disrupted"),
-  );
-  const nodeClasses = lists.nodeClasses.filter(
-    ({ metadata, spec }) => !noted("EC2NodeClass", metadata, kubeletProblem(spec), "no node is launched with it"),
-  );
-  const daemonSets = lists.daemonSets.filter(({ metadata, spec }) => {
-    const problem = amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));
+  const nodePools = lists.nodePools.filter((pool) => {
+    const problem = gaps.get(pool) ?? limitsProblem(pool.spec);
+    return !noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");
+  });
+  const nodeClasses = lists.nodeClasses.filter((nodeClass) => {
+    const problem = gaps.get(nodeClass) ?? kubeletProblem(nodeClass.spec);
+    return !noted("EC2NodeClass", nodeClass.metadata, problem, "no node is launched with it");
+  });
+  const daemonSets = lists.daemonSets.filter((daemonSet) => {
+    const { metadata, spec } = daemonSet;
+    const problem = gaps.get(daemonSet) ?? amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));
     return !noted("DaemonSet", metadata, problem, "new nodes keep no room for its pods");
   });
+  const whole = <T extends KubernetesObject>(kind: OtherKind, list: readonly T[] | undefined): readonly T[] =>
+    read(list).filter((one) => !noted(kind, one.metadata, gaps.get(one), "it counts as absent"));
+  const others = {
+    persistentVolumeClaims: whole("PersistentVolumeClaim", given.persistentVolumeClaims),
+    persistentVolumes: whole("PersistentVolume", given.persistentVolumes),
+    storageClasses: whole("StorageClass", given.storageClasses),
+    csiNodes: whole("CSINode", given.csiNodes),
+    namespaces: whole("Namespace", given.namespaces),
+    podDisruptionBudgets: read(given.podDisruptionBudgets),
+  };
+  for (const budget of others.podDisruptionBudgets) {
+    const { metadata } = budget;
+    if (!noted("PodDisruptionBudget", metadata, gaps.get(budget), "no node of its namespace's pods is disrupted")) continue;
+    for (const pod of pods)
+      if (pod.spec.nodeName && pod.metadata.namespace === metadata.namespace) held(pod.spec.nodeName, "PodDisruptionBudget", metadata);
+  }
   const claimByName = new Map(lists.nodeClaims.map((claim) => [claim.metadata.name, claim]));
   for (const { name, problem } of records) {
     const { metadata, status } = claimByName.get(name) ?? { metadata: { name } };
@@ -109,7 +165,7 @@ export function withoutUnreadable(lists: Lists, records: readonly UnreadableReco
     setAside.push({ kind: "Node", metadata, reason: "NodeContested", message: `Node is not disrupted: ${problem}` });
     if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
   }
-  return { pods, nodes, nodeClaims, nodePools, nodeClasses, daemonSets, setAside, untouchable };
+  return { pods, nodes, nodeClaims, nodePools, nodeClasses, ...others, daemonSets, setAside, untouchable };
 }
 
 function limitsProblem({ limits }: NodePool["spec"]): string | undefined {

@@ -220,7 +220,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
         metadata: {
           ...found.metadata,
           generation: (found.metadata.generation ?? 0) + 1,
-          deletionTimestamp: timestamp(clock.now() + grace * 1000),
+          deletionTimestamp: timestamp(clock.now() + graceMs(grace)),
           ...(kind === "Pod" && { deletionGracePeriodSeconds: grace }),
         },
       };
@@ -262,4 +262,13 @@ function podGrace(pod: ApiObject, asked: number | undefined): number {
   const phase = (pod.status as { phase?: string } | undefined)?.phase;
   if (!spec?.nodeName || phase === "Succeeded" || phase === "Failed") return 0;
   return Math.max(0, asked ?? spec.terminationGracePeriodSeconds ?? POD_GRACE_SECONDS);
+}
+
+/**
+ * A grace period as the API server adds it to the time of the request: in nanoseconds of 64 bits, so that more than 292
+ * years wrap, and the deletionTimestamp may lie in the past
+ * (kubernetes: staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go, BeforeDelete).
+ */
+function graceMs(seconds: number): number {
+  return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }

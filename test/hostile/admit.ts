@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
-import { TENANT_NAMESPACE } from "./draw.ts";
+import { TENANT_NAMESPACE } from "./draw/fields.ts";
 import { lawfulObjects } from "./law.ts";
 
 /**
  * Shows a real API server the objects of some seeds, as dry runs, and prints by kind how many it admits and why it
- * refuses others. A refusal is a mistake of draw.ts: what no API server admits proves nothing.
+ * refuses others. A refusal is a mistake of draw/: what no API server admits proves nothing.
  */
 export async function askServer(seed: number, runs: number, count: number): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "hostile-admit-"));
@@ -19,7 +19,7 @@ export async function askServer(seed: number, runs: number, count: number): Prom
     await cluster.kubectl("create", "namespace", TENANT_NAMESPACE);
     await cluster.kubectl("apply", "--server-side", "-f", join(projectRoot, "infra", "crds"));
     for (let next = seed; next < seed + runs; next++) {
-      for (const object of lawfulObjects(next, count).objects) {
+      for (const { object } of lawfulObjects(next, count).objects) {
         const kind = object.kind ?? "";
         const told = byKind.get(kind) ?? { admitted: 0, refused: new Map<string, number>() };
         byKind.set(kind, told);

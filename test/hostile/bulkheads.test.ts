@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { conditionOf } from "../../core/model/conditions.ts";
 import type { Condition } from "../../core/model/kubernetes.ts";
 import type { Node } from "../../core/model/node.ts";
+import type { Pod } from "../../core/model/pod.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { withoutUnreadable } from "../../core/set-aside/set-aside.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
@@ -124,7 +125,11 @@ it("a NodePool and an EC2NodeClass that cannot be read say so in their condition
   lab.close();
 });
 
-const EMPTY = { pods: [], nodes: [], nodeClaims: [], nodePools: [], nodeClasses: [], daemonSets: [] };
+const EMPTY = {
+  ...{ pods: [], nodes: [], nodeClaims: [], nodePools: [], nodeClasses: [], daemonSets: [], podDisruptionBudgets: [] },
+  ...{ persistentVolumeClaims: [], persistentVolumes: [], storageClasses: [], csiNodes: [], namespaces: [] },
+};
+const META = { name: "bad", namespace: "default" };
 const ROOM = { cpu: "4", pods: "110" };
 const nodeOf = (name: string, resources: Readonly<Record<string, string>> = ROOM): Node =>
   objects.node(name, { providerID: `aws:///z/${name}`, resources });
@@ -173,6 +178,45 @@ it.for([
 it("lists that can be read are as they were", () => {
   const lists = { ...EMPTY, nodes: [nodeOf("n1")], pods: [objects.pod("p", { nodeName: "n1", requests: { cpu: "1" } })] };
   expect(withoutUnreadable(lists)).toEqual({ ...lists, setAside: [], untouchable: new Map() });
+});
+
+it("a null is read as an absent field, and a list without nulls stays the same object", () => {
+  const plain = objects.pod("p", { nodeName: "n1", requests: { cpu: "1" } });
+  const withNull = { ...plain, spec: { ...plain.spec, tolerations: null } } as unknown as Pod;
+  const { pods, setAside } = withoutUnreadable({ ...EMPTY, pods: [withNull, plain] });
+  expect(pods).toEqual([plain, plain]);
+  expect(pods[1]).toBe(plain);
+  expect(setAside).toEqual([]);
+});
+
+it.for([
+  { kind: "Pod", list: "pods", object: objects.pod("p", { nodeName: "n1", spec: { tolerations: [null as never] } }) },
+  { kind: "Node", list: "nodes", object: objects.node("n1", { providerID: "x", taints: [null as never] }) },
+  {
+    kind: "PodDisruptionBudget",
+    list: "podDisruptionBudgets",
+    object: { metadata: META, spec: { selector: { matchExpressions: [null] } } },
+  },
+] as const)("where a list of a $kind holds a null, its nodes are not disrupted, and the owner is told where", ({ kind, list, object }) => {
+  const bound = objects.pod("other", { nodeName: "n1" });
+  const lists = { ...EMPTY, nodes: [nodeOf("n1"), nodeOf("n2")], pods: [bound], [list]: [object] };
+  const { untouchable, setAside } = withoutUnreadable(
+    list === "podDisruptionBudgets" ? lists : { ...lists, pods: list === "pods" ? [object as Pod] : [] },
+  );
+  expect([...untouchable.keys()]).toEqual(["n1"]);
+  expect(setAside.map((one) => `${one.kind}: ${one.message}`)).toEqual([
+    expect.stringMatching(`^${kind}: ${kind} cannot be read: spec\\..* is null;`),
+  ]);
+});
+
+it.for([
+  { kind: "StorageClass", list: "storageClasses", object: { metadata: META, allowedTopologies: [null] } },
+  { kind: "PersistentVolume", list: "persistentVolumes", object: { metadata: META, spec: { accessModes: [null] } } },
+  { kind: "CSINode", list: "csiNodes", object: { metadata: META, spec: { drivers: [null] } } },
+])("a $kind that cannot be read counts as absent, and its owner is told", ({ kind, list, object }) => {
+  const read = withoutUnreadable({ ...EMPTY, [list]: [object, { metadata: { name: "good" }, spec: {} }] });
+  expect((read[list as "csiNodes"] ?? []).map(({ metadata }) => metadata.name)).toEqual(["good"]);
+  expect(read.setAside.map((one) => one.kind)).toEqual([kind]);
 });
 
 it.for([

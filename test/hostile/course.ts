@@ -1,8 +1,13 @@
 import { NODE_POOL } from "../../core/model/labels.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { createLab, type Lab } from "../../lab/host.ts";
+import { createLab } from "../../lab/host.ts";
+import type { PortCall } from "../../lab/world/intercept.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { alive, MINUTE, OPTIONS, pass, podsOf } from "../support/lab-story.ts";
+import type { Hostile } from "./draw/draw.ts";
+import { ORDINARY } from "./draw/share.ts";
+import { place, remove } from "./place.ts";
 
 /** What ordinary pods got in an hour, and what was thrown. */
 export interface Course {
@@ -14,6 +19,10 @@ export interface Course {
   readonly places: readonly string[];
   /** Machines of the ordinary NodePool that have ended. */
   readonly ended: number;
+  /** NodeClaims of the ordinary NodePool that another than consolidation has ended, and the reason. */
+  readonly lost: readonly string[];
+  /** The most NodeClaims that were planned for one pod. */
+  readonly plansPerPod: number;
   /** What a function threw, or an actor of the lab. */
   readonly thrown: readonly string[];
 }
@@ -28,13 +37,12 @@ const PHASES = [
   { replicas: 2, ms: 30 * MINUTE },
 ] as const;
 
-const ORDINARY = { team: "ordinary" };
-
 function ordinary(): readonly ApiObject[] {
   const inflate = deployment(0, { cpu: "1" });
   const { template, ...spec } = inflate.spec as { readonly template: { readonly spec: object } };
   const pool = nodePool([ON_DEMAND, FAMILIES]);
-  const { template: claim, ...rest } = pool.spec as { readonly template: object };
+  // Without limits, which tenants that share the NodePool would use up lawfully.
+  const { template: claim, limits: _, ...rest } = pool.spec as { readonly template: object; readonly limits: object };
   return [
     NODE_CLASS,
     { ...pool, spec: { ...rest, template: { metadata: { labels: ORDINARY }, ...claim } } },
@@ -48,30 +56,52 @@ function ordinary(): readonly ApiObject[] {
   ];
 }
 
-/** Plays an hour with the ordinary objects, beside others that are applied first. */
-export async function courseOf(seed: number, others: readonly ApiObject[] = []): Promise<Course> {
-  const lab = createLab({ ...OPTIONS, seed, settings: { nodeOverlay: true } });
+/** After this time each function has swept. */
+const SWEPT_MS = 65_000;
+/** The parts of the hour: at the beginning of each, hostile objects come and those of the part before go. */
+export const PARTS = 12;
+const PART_MS = PHASES.reduce((sum, { ms }) => sum + ms, 0) / PARTS;
+
+/** Plays an hour with the ordinary objects, beside others that come and go. */
+export async function courseOf(seed: number, others: readonly Hostile[] = []): Promise<Course> {
+  const seen = recorder();
+  const lab = createLab({ ...OPTIONS, seed, settings: { nodeOverlay: true, capacityBuffer: true }, hooks: { before: seen.before } });
   const { world } = lab;
   const thrown: string[] = [];
-  const born = new Map<string, { readonly phase: number; readonly at: number; wait: number }>();
+  const born = new Map<string, { readonly phase: number; readonly at: number; wait: number; until?: number }>();
   let phase = 0;
   world.onChange(({ kind, object, type }) => {
-    if (kind !== "Pod" || object.metadata.namespace !== "default" || type === "DELETED") return;
+    if (kind !== "Pod" || object.metadata.namespace !== "default") return;
     const uid = object.metadata.uid ?? "";
     const pod = born.get(uid) ?? { phase, at: world.clock.now(), wait: Number.POSITIVE_INFINITY };
     born.set(uid, pod);
+    if (type === "DELETED") pod.until = world.clock.now();
     const { phase: state } = (object.status ?? {}) as { readonly phase?: string };
     if (state === "Running") pod.wait = Math.min(pod.wait, world.clock.now() - pod.at);
   });
   const places: string[] = [];
   try {
-    for (const object of others) place(lab, object);
+    const leave = (part: number, life: Hostile["life"]): void => {
+      for (const one of others) if (one.part === part && one.life === life) remove(lab, one.object);
+    };
+    const enter = (part: number): void => {
+      leave(part - 1, "part");
+      for (const one of others) if (one.part === part) place(lab, one);
+    };
+    enter(0);
     for (const object of ordinary()) world.apply(object);
-    await pass(lab, 65_000);
+    await pass(lab, SWEPT_MS);
+    let part = 0;
     for (const { replicas, ms } of PHASES) {
       phase = places.length;
-      world.scale("Deployment", "default", "inflate", replicas);
-      await pass(lab, ms);
+      for (let left = ms; left > 0; left -= PART_MS) {
+        if (part > 0) enter(part);
+        if (left === ms) world.scale("Deployment", "default", "inflate", replicas);
+        await pass(lab, SWEPT_MS);
+        leave(part, "sweep");
+        await pass(lab, PART_MS - SWEPT_MS);
+        part++;
+      }
       const running = podsOf(lab).filter(({ metadata, status }) => metadata.namespace === "default" && status?.phase === "Running");
       const machines = alive(lab)
         .filter(isOrdinary)
@@ -87,15 +117,40 @@ export async function courseOf(seed: number, others: readonly ApiObject[] = []):
       .map(({ message, fields }) => `${message} ${describe(fields)}`),
   );
   const ended = lab.cloud.machines().filter((machine) => isOrdinary(machine) && machine.endedAt !== undefined).length;
+  const end = world.clock.now();
   lab.close();
   const waits = PHASES.map((_, i) =>
     [...born.values()]
-      .filter((pod) => pod.phase === i)
+      .filter((pod) => pod.phase === i && (pod.wait < Number.POSITIVE_INFINITY || (pod.until ?? end) - pod.at > SHORT_LIFE_MS))
       .map(({ wait }) => wait)
       .sort((a, b) => a - b),
   );
-  return { waits, places, ended, thrown };
+  return { waits, places, ended, lost: seen.lost(), plansPerPod: seen.plansPerPod(), thrown };
 }
+
+/** What the records of intent say: why NodeClaims ended, and for which pods they were made. */
+function recorder() {
+  const ends = new Map<string, string>();
+  const plans = new Map<string, Set<string>>();
+  return {
+    before({ port, method, args }: PortCall): undefined {
+      if (port !== "store") return;
+      if (method === "update") {
+        const { name, nodePool, terminating } = args[0] as NodeClaimRecord;
+        if (nodePool === "default" && terminating !== undefined) ends.set(name, terminating.reason);
+      }
+      if (method !== "writeIntents") return;
+      for (const { name, podUids } of args[1] as readonly NodeClaimRecord[])
+        for (const uid of podUids) plans.set(uid, (plans.get(uid) ?? new Set()).add(name));
+    },
+    lost: (): readonly string[] =>
+      [...ends].filter(([, reason]) => !CONSOLIDATION.has(reason)).map(([name, reason]) => `${name}: ${reason}`),
+    plansPerPod: (): number => Math.max(0, ...[...plans.values()].map(({ size }) => size)),
+  };
+}
+
+/** Reasons of records that consolidation ends. */
+const CONSOLIDATION = new Set(["underutilized", "empty"]);
 
 /** Log lines of what a function threw: functions/adapters/batch.ts and functions/shared/cluster-entry.ts write them. */
 const FAILURE = /^(handling a message failed|dropping a message|the scheduled pass failed)/;
@@ -105,16 +160,8 @@ function describe(fields: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message).split("\n").slice(0, 4).join(" ") : JSON.stringify(fields);
 }
 
+/** A pod that ends sooner without having run has waited for nothing yet: another pod took its place. */
+const SHORT_LIFE_MS = 2 * MINUTE;
+
 const isOrdinary = ({ instance }: { readonly instance: { readonly tags: Readonly<Record<string, string>> } }): boolean =>
   instance.tags[NODE_POOL] === "default";
-
-/** Applies an object as its owner, and its status as the controller that lies. */
-function place(lab: Lab, object: ApiObject): void {
-  lab.world.apply(object);
-  const { kind = "", metadata, status } = object;
-  if (status === undefined) return;
-  lab.world.store.patch(kind, metadata.name, metadata.namespace, { user: "system:node:liar", subresource: "status" }, (found) => ({
-    ...found,
-    status,
-  }));
-}

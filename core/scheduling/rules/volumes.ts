@@ -4,7 +4,7 @@ import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../model/workloads.ts";
-import { compatible, intersectAll, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
+import { compatible, intersectAll, type Requirements, requirementsFrom, serializeAll } from "../../requirements/requirements.ts";
 import { unwritable } from "../../requirements/validation.ts";
 
 /** CSI drivers of in-tree volume plugins. */
@@ -18,6 +18,12 @@ export interface PodVolumes {
   /** By CSI driver: the PersistentVolumeClaims ("namespace/name") that it attaches. */
   readonly claimsByDriver: ReadonlyMap<string, readonly string[]>;
 }
+
+/**
+ * Alternatives of one pod's volumes. Each claim multiplies them with its own places, so that ten claims of ten places
+ * each are more than any memory holds. No benchmark has tuned it.
+ */
+const MAX_ALTERNATIVES = 256;
 
 const NO_VOLUMES: PodVolumes = { alternatives: [], claimsByDriver: new Map() };
 
@@ -44,7 +50,8 @@ export class Volumes {
       const problem = this.#claimProblem(name) ?? this.#placeProblem(name);
       if (problem !== undefined) return problem;
     }
-    return undefined;
+    if (this.of(pod).alternatives !== TOO_MANY) return undefined;
+    return `its volumes can be used in more than ${MAX_ALTERNATIVES} combinations of places; name fewer places in allowedTopologies and nodeAffinity, or use fewer claims`;
   }
 
   /** Why no NodeClaim can ask for a place of the volume; undefined when it can. */
@@ -97,7 +104,7 @@ export class Volumes {
     const names = claimNames(pod);
     if (names.length === 0) return NO_VOLUMES;
     const claimsByDriver = new Map<string, string[]>();
-    let alternatives: Requirements[] = [];
+    let alternatives: readonly Requirements[] = [];
     for (const name of names) {
       const claim = this.#claims.get(name);
       const volume = this.#volumes.get(claim?.spec.volumeName ?? "");
@@ -108,7 +115,8 @@ export class Volumes {
           ...(claimsByDriver.get(ownValue(CSI_DRIVER_OF_IN_TREE, driver) ?? driver) ?? []),
           name,
         ]);
-      alternatives = cross(alternatives, volume === undefined ? classTerms(storageClass) : volumeTerms(volume));
+      if (alternatives !== TOO_MANY)
+        alternatives = cross(alternatives, volume === undefined ? classTerms(storageClass) : volumeTerms(volume));
     }
     return { alternatives, claimsByDriver };
   }
@@ -167,14 +175,26 @@ function writable<T extends Place>(terms: readonly (readonly T[])[]): readonly (
   return possible.length > 0 ? possible : terms;
 }
 
+/** Stands for more than MAX_ALTERNATIVES: a place that no node is. */
+const TOO_MANY: readonly Requirements[] = [requirementsFrom([{ key: HOSTNAME, operator: "In", values: [] }])];
+
 /**
  * The compatible pairs of two lists of alternatives; all pairs when none is compatible, so that the pod fails with a
- * reason. An empty list allows everything.
+ * reason. An empty list allows everything. Equal alternatives count once; TOO_MANY when more than MAX_ALTERNATIVES are
+ * left.
  */
-function cross(left: readonly Requirements[], right: readonly Requirements[]): Requirements[] {
-  if (left.length === 0) return [...right];
-  if (right.length === 0) return [...left];
-  const pairs = left.flatMap((a) => right.map((b) => ({ a, b })));
-  const possible = pairs.filter(({ a, b }) => compatible(a, b, new Set([...a.keys(), ...b.keys()])));
-  return (possible.length > 0 ? possible : pairs).map(({ a, b }) => intersectAll(a, b));
+function cross(left: readonly Requirements[], right: readonly Requirements[]): readonly Requirements[] {
+  if (left.length === 0 || right.length === 0) return [...left, ...right];
+  if (left.length + right.length > 2 * MAX_ALTERNATIVES) return TOO_MANY;
+  const [possible, pairs] = [new Map<string, Requirements>(), new Map<string, Requirements>()];
+  for (const a of left) {
+    for (const b of right) {
+      const both = intersectAll(a, b);
+      const into = compatible(a, b, new Set([...a.keys(), ...b.keys()])) ? possible : pairs;
+      if (into === pairs && possible.size + pairs.size > MAX_ALTERNATIVES) continue;
+      into.set(JSON.stringify(serializeAll(both)), both);
+      if (possible.size > MAX_ALTERNATIVES) return TOO_MANY;
+    }
+  }
+  return [...(possible.size > 0 ? possible : pairs).values()];
 }

@@ -66,17 +66,18 @@ export async function readSnapshot(options: {
     kubernetes.list("Namespace"),
   ]);
   const [podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
-  const listed = { ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets };
+  const listed = {
+    ...{ ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets },
+    ...{ podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
+  };
   const { otherPools, ...managed } = managedPart(listed);
   const readable = withoutUnreadable(managed, unreadable);
-  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, untouchable } = readable;
+  const { nodePools, nodeClasses } = readable;
 
   return {
-    ...{ otherPools, untouchable },
+    ...{ now, otherPools, ...readable },
     setAside: readable.setAside.filter((one) => one.kind !== "Node" || !isOthersNode(one)),
-    ...{ now, nodePools, nodes, nodeClaims, pods, daemonSets, podDisruptionBudgets },
-    ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
-    ...{ records, commands, nodeClasses },
+    ...{ records, commands },
     instanceTypes: instanceTypesByPool(nodePools, nodeClasses, (pool, nodeClass) => options.instanceTypesOf(pool, nodeClass, records)),
     nominated: nominationsOf(records, now),
     plannedFor: plannedPlaces(records),

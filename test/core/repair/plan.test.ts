@@ -79,6 +79,16 @@ describe("a fifth of the nodes, rounded up, may be unhealthy", () => {
     expect(planRepairs(scene([silent(60), silent(1)], 5)).blocked).toHaveLength(1);
   });
 
+  it("healthy nodes that only say that they belong to the NodePool do not count", () => {
+    const { nodes, ...rest } = scene([silent(60), silent(60)], 5);
+    const said = scene([], 40).nodes.map((one, i) => ({
+      ...one,
+      metadata: { ...one.metadata, name: `said-${i}` },
+      spec: { providerID: `x-${i}` },
+    }));
+    expect(planRepairs({ nodes: [...nodes, ...said], ...rest })).toMatchObject({ repairs: [], blocked: [{}, {}] });
+  });
+
   it("the share is that of the NodePool, or of the cluster for claims without a NodePool", () => {
     const poor = scene([silent(60), silent(60)], 3, "poor");
     const rich = scene([silent(60)], 10, "rich");

@@ -86,6 +86,15 @@ describe("simulated API server", () => {
     expect(await kubernetes.get("Pod", "bound", "default")).toBeUndefined();
   });
 
+  it("wraps a grace period of more than 292 years, as the nanoseconds of the API server do", async () => {
+    const { kubernetes, world, clock } = lab();
+    world.apply(node("n1"));
+    world.apply(pod("patient", { nodeName: "n1", terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER }));
+    await kubernetes.delete("Pod", "patient", { namespace: "default" });
+    const { deletionTimestamp = "" } = (await kubernetes.get("Pod", "patient", "default"))?.metadata ?? {};
+    expect(Math.abs(Date.parse(deletionTimestamp) - clock.now())).toBeLessThan(293 * 366 * 86_400_000);
+  });
+
   it("lists objects by fields and labels", async () => {
     const { kubernetes, world, clock } = lab();
     world.apply(node("n1", { cpu: "1" }));
