@@ -55,20 +55,24 @@ export class AutoscalerStack extends Stack {
     this.#watchDeadLetters();
     new CfnOutput(this, "TableName", { value: table.tableName });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
+    new CfnOutput(this, "InterruptionQueueArn", { value: queues.interruption.queueArn });
   }
 
+  /**
+   * Without a fixed name, and kept by deletions and replacements but not by a creation that is rolled back: what a
+   * failed deployment leaves must not be in the way of the next one. Deletion protection would end such a rollback in
+   * ROLLBACK_FAILED.
+   */
   #makeTable(): Table {
     const { ephemeral } = this.settings;
     const table = new Table(this, "Intents", {
-      tableName: this.stackName,
       partitionKey: { name: "pk", type: AttributeType.STRING },
       sortKey: { name: "sk", type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: "ttl",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
-      deletionProtection: !ephemeral,
-      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     table.addGlobalSecondaryIndex({
       indexName: "byInstance",
@@ -78,10 +82,10 @@ export class AutoscalerStack extends Stack {
     return table;
   }
 
+  /** CloudFormation names the queues, because SQS refuses the name of a queue that was deleted in the last minute. */
   #makeQueue(name: QueueName): Queue {
     const { fifo, retentionSeconds, visibilitySeconds, maxReceives } = QUEUES[name];
     return new Queue(this, `${capital(name)}Queue`, {
-      queueName: `${this.stackName}-${name}${fifo ? ".fifo" : ""}`,
       // CloudFormation refuses `fifo: false`.
       ...(fifo && { fifo }),
       deliveryDelay: Duration.seconds(QUEUES[name].delaySeconds),
@@ -95,7 +99,6 @@ export class AutoscalerStack extends Stack {
 
   #makeDeadLetterQueue(name: string, fifo = false): Queue {
     const queue = new Queue(this, `${capital(name)}DeadLetters`, {
-      queueName: `${this.stackName}-${name}-dead${fifo ? ".fifo" : ""}`,
       ...(fifo && { fifo }),
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,

@@ -9,7 +9,7 @@ import { ACCOUNT, CLUSTER, REGION, type Stage } from "./stage.ts";
 import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
 import { awsJson } from "./support/aws-call.ts";
 import type { ClusterIdentity } from "./support/cluster.ts";
-import { clusterIdentities, deployTemplate, readSynthesized, type Template } from "./support/deploy.ts";
+import { clusterIdentities, deployTemplate, physicalNames, readSynthesized, type Template } from "./support/deploy.ts";
 import { copyTables, type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
 import { type FunctionUrlGateway, startFunctionUrlGateway } from "./support/function-url.ts";
 import { type MiniStack, startMiniStack } from "./support/ministack.ts";
@@ -31,6 +31,8 @@ export interface Deployment {
   readonly ministack: MiniStack;
   readonly dynamodb: DynamoDbLocal;
   readonly outputs: Readonly<Record<string, string>>;
+  /** The names that CloudFormation gave to the stack's resources, by their logical ids. */
+  readonly names: Readonly<Record<string, string>>;
   /** The functions' users in the cluster. */
   readonly identities: readonly ClusterIdentity[];
   /** Sources of wake-ups besides the sweep, each switched on separately. */
@@ -61,7 +63,7 @@ export async function startDeployment({
   /** Default: the functions call the database directly. */
   readonly gateOf?: (database: DynamoDbLocal) => Promise<Gate>;
   /** Called before the functions have access to the cluster. */
-  readonly onDeployed?: (template: Template, ministack: MiniStack) => Promise<void>;
+  readonly onDeployed?: (template: Template, ministack: MiniStack, names: Deployment["names"]) => Promise<void>;
 }): Promise<Deployment> {
   const { cluster, fake, dataDir } = stage;
   const dynamodb = await startDynamoDbLocal({ dataDir });
@@ -80,7 +82,8 @@ export async function startDeployment({
   await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
   await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
   const { outputs, template } = await deploy(stage, bundles, ministack);
-  await onDeployed?.(template, ministack);
+  const names = await physicalNames(ministack, STACK);
+  await onDeployed?.(template, ministack, names);
   await copyTables({ from: ministack, dynamodb });
   const identities = await clusterIdentities(ministack, CLUSTER);
   await cluster.setIdentities(identities);
@@ -92,7 +95,7 @@ export async function startDeployment({
   };
   await stopListening();
   return {
-    ...{ ministack, dynamodb, outputs, identities, stopListening },
+    ...{ ministack, dynamodb, outputs, names, identities, stopListening },
     async listenToAudit() {
       const began = new Date().toISOString();
       // A new listener receives only events from now on.

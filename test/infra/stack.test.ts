@@ -80,9 +80,10 @@ describe("the stack", () => {
     template.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
   });
 
-  it("the table is retained, and expired items are deleted", () => {
+  it("the table outlives its stack, but not a creation that failed, and expired items are deleted", () => {
     template.hasResource("AWS::DynamoDB::Table", {
-      DeletionPolicy: "Retain",
+      DeletionPolicy: "RetainExceptOnCreate",
+      UpdateReplacePolicy: "Retain",
       Properties: {
         BillingMode: "PAY_PER_REQUEST",
         KeySchema: [
@@ -93,15 +94,27 @@ describe("the stack", () => {
         TimeToLiveSpecification: { AttributeName: "ttl", Enabled: true },
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
         SSESpecification: { SSEEnabled: true },
-        DeletionProtectionEnabled: true,
+        // It would end the rollback of a failed creation in ROLLBACK_FAILED.
+        DeletionProtectionEnabled: Match.absent(),
       },
     });
   });
 
+  it("what keeps its name after it is deleted has no fixed name, so that a failed deployment can be repeated at once", () => {
+    const kept = ["AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SecretsManager::Secret", "AWS::S3::Bucket"];
+    const resources = Object.entries(template.toJSON()["Resources"] as Record<string, { Type: string; Properties?: object }>);
+    const named = resources.filter(
+      ([, { Type, Properties = {} }]) =>
+        kept.includes(Type) && Object.keys(Properties).some((key) => /^(Table|Queue|Bucket)?Name$/.test(key)),
+    );
+    expect(named.map(([id]) => id)).toEqual([]);
+    expect(resources.filter(([, { Type }]) => kept.includes(Type)).length).toBeGreaterThan(10);
+  });
+
   it("each queue has a dead-letter queue, and each of those an alarm", () => {
-    const queues = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => Properties);
-    const isDead = ({ QueueName }: { QueueName: string }): boolean => /-dead(\.fifo)?$/.test(QueueName);
-    expect(queues.filter((queue) => !isDead(queue) && queue.RedrivePolicy === undefined)).toEqual([]);
+    const queues = Object.entries(template.findResources("AWS::SQS::Queue"));
+    const isDead = ([id]: [string, object]): boolean => /^[A-Z][a-z]+DeadLetters/.test(id);
+    expect(queues.filter((queue) => !isDead(queue) && queue[1]["Properties"].RedrivePolicy === undefined)).toEqual([]);
     expect(queues.filter((queue) => !isDead(queue)).length).toBe(5);
     template.resourceCountIs("AWS::CloudWatch::Alarm", queues.filter(isDead).length);
     template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
@@ -110,11 +123,8 @@ describe("the stack", () => {
   });
 
   it("decisions of one cluster run one after another, and failures are reported per message", () => {
-    template.hasResourceProperties("AWS::SQS::Queue", {
-      QueueName: "karpenter-serverless-provision.fifo",
-      FifoQueue: true,
-      DelaySeconds: 1,
-    });
+    const fifo = template.findResources("AWS::SQS::Queue", { Properties: { FifoQueue: true, DelaySeconds: 1 } });
+    expect(Object.keys(fifo)).toEqual([expect.stringMatching(/^ProvisionQueue/)]);
     template.resourceCountIs("AWS::Lambda::EventSourceMapping", 5);
     template.allResourcesProperties("AWS::Lambda::EventSourceMapping", {
       FunctionResponseTypes: ["ReportBatchItemFailures"],
@@ -123,10 +133,10 @@ describe("the stack", () => {
   });
 
   it("a message is visible again only after its function has timed out, and long before it expires", () => {
-    const queues = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => Properties);
+    const queues = Object.entries(template.findResources("AWS::SQS::Queue"));
     for (const { queue, timeoutSeconds } of Object.values(FUNCTIONS)) {
       if (queue === undefined) continue;
-      const fed = queues.find(({ QueueName }) => QueueName.split(".")[0] === `karpenter-serverless-${queue}`);
+      const fed = queues.find(([id]) => id.toLowerCase().startsWith(`${queue}queue`))?.[1]["Properties"];
       expect(fed?.VisibilityTimeout, queue).toBeGreaterThanOrEqual(2 * timeoutSeconds);
       expect(fed?.MessageRetentionPeriod, queue).toBeGreaterThanOrEqual(2 * fed?.VisibilityTimeout);
     }
@@ -134,7 +144,6 @@ describe("the stack", () => {
 
   it("interruption events reach the queue", () => {
     template.hasResourceProperties("AWS::SQS::Queue", {
-      QueueName: "karpenter-serverless-interruption",
       MessageRetentionPeriod: 300,
       VisibilityTimeout: 40,
       SqsManagedSseEnabled: true,
@@ -289,7 +298,7 @@ describe("settings", () => {
     small.resourceCountIs("AWS::Lambda::Url", 0);
     expect(small.toJSON()["Parameters"]?.["AdmissionToken"]).toBeUndefined();
     small.resourceCountIs("AWS::EKS::AccessEntry", 0);
-    small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete", Properties: { DeletionProtectionEnabled: false } });
+    small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete" });
     expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
   });
 

@@ -7,8 +7,16 @@ export interface Place {
   readonly region: string;
 }
 
-/** The policies of a template's functions by function name. Throws on a part of a policy that cannot be resolved. */
-export function policiesByFunction({ Resources }: Template, place: Place): ReadonlyMap<string, readonly Statement[]> {
+/**
+ * The policies of a template's functions by function name. `names` are those that CloudFormation gave, by logical id; a
+ * resource without one is called by its logical id. Throws on a part of a policy that cannot be resolved.
+ */
+export function policiesByFunction(
+  template: Template,
+  place: Place,
+  names: Readonly<Record<string, string>> = {},
+): ReadonlyMap<string, readonly Statement[]> {
+  const Resources = named(template.Resources, names);
   const functions = Object.values(Resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
   return new Map(
     functions.map(({ Properties = {} }) => {
@@ -20,6 +28,15 @@ export function policiesByFunction({ Resources }: Template, place: Place): Reado
       ];
     }),
   );
+}
+
+/** Tables and queues with the names that they have in the account. */
+function named(resources: Template["Resources"], names: Readonly<Record<string, string>>): Template["Resources"] {
+  const withName = ([id, resource]: [string, Template["Resources"][string]]): [string, Template["Resources"][string]] => {
+    const name = names[id] ?? id;
+    return [id, { ...resource, Properties: { TableName: name, QueueName: name, ...resource.Properties } }];
+  };
+  return Object.fromEntries(Object.entries(resources).map(withName));
 }
 
 interface InlinePolicy {
