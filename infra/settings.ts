@@ -74,16 +74,17 @@ const settings = z.strictObject({
   /** An SNS topic that alarms go to. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),
   /**
-   * Bounds what a flood of calls to notify's public URL can cost. 0 bounds nothing: a new account has too little
-   * concurrency to reserve.
+   * Concurrency that is reserved for notify and that notify cannot exceed, which bounds what a flood of calls to its
+   * public URL can cost. 0 reserves none: Lambda refuses a reservation that leaves the account less than 100 unreserved,
+   * or any at all in a new account, whose limit is 10.
    */
-  notifyConcurrency: z.number().int().min(0).default(20),
+  notifyConcurrency: z.number().int().min(0).default(0),
   /**
    * Makes the admission function, which refuses bad manifests when they are written and converts karpenter.sh/v1beta1.
    */
   admission: z.boolean().default(false),
   /** The same bound for the URL of the admission function. */
-  admissionConcurrency: z.number().int().min(0).default(20),
+  admissionConcurrency: z.number().int().min(0).default(0),
 });
 
 export type ClusterSettings = z.infer<typeof cluster>;

@@ -148,7 +148,6 @@ async function deploy({ dataDir }: Stage, bundles: string, ministack: MiniStack)
       architecture: "x86_64",
       ephemeral: true,
       enforceTls: false,
-      notifyConcurrency: 0,
       settings: { LOG_LEVEL: "debug", FEATURE_GATES: "SpotToSpotConsolidation=true" },
     },
     "the end-to-end run",

@@ -203,7 +203,7 @@ describe("the stack", () => {
     });
   });
 
-  it.for(["Notify", "Admission"])("the clusters' webhooks have a secret path and a concurrency limit: %s", (name) => {
+  it.for(["Notify", "Admission"])("the clusters' webhooks have a secret path: %s", (name) => {
     template.hasParameter(`${name}Token`, { NoEcho: true, AllowedPattern: "^[A-Za-z0-9_-]{16,}$" });
     template.hasResourceProperties("AWS::Lambda::Url", {
       AuthType: "NONE",
@@ -211,7 +211,6 @@ describe("the stack", () => {
     });
     template.hasResourceProperties("AWS::Lambda::Function", {
       FunctionName: `karpenter-serverless-${name.toLowerCase()}`,
-      ReservedConcurrentExecutions: 20,
       Environment: { Variables: Match.objectLike({ [`${name.toUpperCase()}_TOKEN`]: { Ref: `${name}Token` } }) },
     });
     template.hasOutput(`${name}Url`, {});
@@ -289,7 +288,6 @@ describe("settings", () => {
         architecture: "x86_64",
         ephemeral: true,
         accessEntries: false,
-        notifyConcurrency: 0,
       },
       "small",
     );
@@ -300,6 +298,27 @@ describe("settings", () => {
     small.resourceCountIs("AWS::EKS::AccessEntry", 0);
     small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete" });
     expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
+  });
+
+  it("no concurrency is reserved unless the settings ask for it, because new accounts have none to reserve", () => {
+    const reserved = (settings: object): readonly unknown[] =>
+      Object.values(
+        synthesize({ clusters: [{ name: "c1" }], admission: true, ...settings }, "reserved").findResources("AWS::Lambda::Function"),
+      )
+        .map(({ Properties }) => [Properties.FunctionName.replace("karpenter-serverless-", ""), Properties.ReservedConcurrentExecutions])
+        .filter(([, concurrency]) => concurrency !== undefined);
+    expect(reserved({})).toEqual([]);
+    expect(reserved({ notifyConcurrency: 20, admissionConcurrency: 5 })).toEqual([
+      ["notify", 20],
+      ["admission", 5],
+    ]);
+  });
+
+  it("what the queues start at once is bounded, and so is what a flood of wake-ups can use", () => {
+    const sources = Object.entries(template.findResources("AWS::Lambda::EventSourceMapping"));
+    const bounded = sources.map(([id, { Properties }]) => [id.replace(/Source.*$/, ""), Properties.ScalingConfig?.MaximumConcurrency]);
+    // Provision's queue is FIFO: one invocation at a time for each cluster.
+    expect(Object.fromEntries(bounded)).toEqual({ Provision: undefined, Lifecycle: 20, Disruption: 10, Catalog: 5, Interruption: 10 });
   });
 
   it("only functions that talk to clusters are in the VPC", () => {
