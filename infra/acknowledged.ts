@@ -53,6 +53,11 @@ const EXCEPTIONS: readonly Exception[] = [
     findings: [wildcard("arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/*")],
     reason: "Reading only: an EC2NodeClass may name any instance profile.",
   },
+  ...["NotifyToken", "AdmissionToken"].map((construct) => ({
+    construct,
+    findings: ["AwsSolutions-SMG4"],
+    reason: "The clusters' webhooks hold the token too, so only who can apply manifests to all of them can change it.",
+  })),
   {
     construct: "AuditDeadLetters",
     findings: ["AwsSolutions-SQS3"],

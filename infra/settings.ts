@@ -75,8 +75,8 @@ const settings = z.strictObject({
   alarmTopicArn: z.string().startsWith("arn:").optional(),
   /**
    * Concurrency that is reserved for notify and that notify cannot exceed, which bounds what a flood of calls to its
-   * public URL can cost. 0 reserves none: Lambda refuses a reservation that leaves the account less than 100 unreserved,
-   * or any at all in a new account, whose limit is 10.
+   * public URL can cost. 0 reserves none: Lambda refuses a reservation that leaves the account less than 100
+   * unreserved, or any at all in a new account, whose limit is 10.
    */
   notifyConcurrency: z.number().int().min(0).default(0),
   /**

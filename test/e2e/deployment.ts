@@ -5,6 +5,7 @@ import { bundleCode } from "../../infra/build.ts";
 import { FUNCTION_NAMES } from "../../infra/functions.ts";
 import { manifests } from "../../infra/manifests.ts";
 import { parseSettings } from "../../infra/settings.ts";
+import { webhooksOf } from "../../infra/stack-webhooks.ts";
 import { ACCOUNT, CLUSTER, REGION, type Stage } from "./stage.ts";
 import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
 import { awsJson } from "./support/aws-call.ts";
@@ -17,7 +18,6 @@ import { type MiniStack, startMiniStack } from "./support/ministack.ts";
 // The product's own stack on MiniStack and DynamoDB Local, with access to the cluster of a stage.
 
 export const STACK = "karpenter-serverless";
-const NOTIFY_TOKEN = "0123456789abcdef0123456789abcdef";
 
 /** An event of AWS for the default event bus. */
 export interface BusEvent {
@@ -103,7 +103,8 @@ export async function startDeployment({
     },
     async registerWebhook(given) {
       gateway = given ?? (await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl: outputs["NotifyUrl"] ?? "", cluster }));
-      const input = manifests({ cluster: CLUSTER, notifyUrl: gateway.url, notifyToken: NOTIFY_TOKEN, caBundle: gateway.caBundle });
+      const webhooks = await webhooksOf(STACK, REGION, { endpoint: ministack.url, credentials: ministack.credentials });
+      const input = manifests({ cluster: CLUSTER, ...webhooks, notifyUrl: gateway.url, caBundle: gateway.caBundle });
       await cluster.kubectl("apply", "--server-side", "-f", "-", { input });
     },
     async removeWebhook() {
@@ -155,12 +156,6 @@ async function deploy({ dataDir }: Stage, bundles: string, ministack: MiniStack)
   const outDir = join(dataDir, "cdk.out");
   makeApp({ settings, outDir, code: (name) => Code.fromAsset(join(bundles, name), { exclude: ["*.map"] }) }).app.synth();
   const { template, assets } = readSynthesized(outDir, STACK, ministack);
-  const outputs = await deployTemplate({
-    target: ministack,
-    stackName: STACK,
-    template,
-    assets,
-    parameters: { NotifyToken: NOTIFY_TOKEN },
-  });
+  const outputs = await deployTemplate({ target: ministack, stackName: STACK, template, assets });
   return { outputs, template };
 }

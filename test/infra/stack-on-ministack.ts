@@ -208,13 +208,7 @@ async function main(): Promise<void> {
     await awsJson(ministack, "logs", "Logs_20140328.CreateLogStream", { logGroupName: LOG_GROUP, logStreamName: "audit" });
     const began = performance.now();
     const { template, assets } = readSynthesized(join(dir, "cdk.out"), STACK, ministack);
-    const outputs = await deployTemplate({
-      target: ministack,
-      stackName: STACK,
-      template,
-      assets,
-      parameters: { NotifyToken: "0123456789abcdef", AdmissionToken: "fedcba9876543210" },
-    });
+    const outputs = await deployTemplate({ target: ministack, stackName: STACK, template, assets });
     console.log(`${Object.keys(template.Resources).length} resources deployed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     for (const { stackName } of access) {
       const file = join(dir, "cdk.out", `${stackName}.template.json`);

@@ -204,14 +204,21 @@ describe("the stack", () => {
   });
 
   it.for(["Notify", "Admission"])("the clusters' webhooks have a secret path: %s", (name) => {
-    template.hasParameter(`${name}Token`, { NoEcho: true, AllowedPattern: "^[A-Za-z0-9_-]{16,}$" });
+    const [[secret = "", { Properties }] = ["", { Properties: {} }]] = Object.entries(
+      template.findResources("AWS::SecretsManager::Secret"),
+    ).filter(([id]) => id.startsWith(name));
+    expect(Properties.GenerateSecretString).toEqual({ PasswordLength: 48, ExcludePunctuation: true, IncludeSpace: false });
+    expect(statementsOf(name.toLowerCase())).toContainEqual(
+      expect.objectContaining({ Action: "secretsmanager:GetSecretValue", Resource: { Ref: secret } }),
+    );
+    template.hasOutput(`${name}TokenArn`, { Value: { Ref: secret } });
     template.hasResourceProperties("AWS::Lambda::Url", {
       AuthType: "NONE",
       TargetFunctionArn: { "Fn::GetAtt": [Match.stringLikeRegexp(`^${name}`), "Arn"] },
     });
     template.hasResourceProperties("AWS::Lambda::Function", {
       FunctionName: `karpenter-serverless-${name.toLowerCase()}`,
-      Environment: { Variables: Match.objectLike({ [`${name.toUpperCase()}_TOKEN`]: { Ref: `${name}Token` } }) },
+      Environment: { Variables: Match.objectLike({ [`${name.toUpperCase()}_TOKEN`]: { Ref: secret } }) },
     });
     template.hasOutput(`${name}Url`, {});
   });
@@ -240,8 +247,8 @@ describe("least privilege", () => {
     }
   });
 
-  it("admission may only write its log", () => {
-    expect(actionsOf("admission")).toEqual(["logs:CreateLogStream", "logs:PutLogEvents"]);
+  it("admission may only write its log and read its token", () => {
+    expect(actionsOf("admission")).toEqual(["logs:CreateLogStream", "logs:PutLogEvents", "secretsmanager:GetSecretValue"]);
   });
 
   it.for([
@@ -294,10 +301,9 @@ describe("settings", () => {
     small.resourceCountIs("AWS::Lambda::Function", 5);
     small.allResourcesProperties("AWS::Lambda::Function", { Architectures: ["x86_64"] });
     small.resourceCountIs("AWS::Lambda::Url", 0);
-    expect(small.toJSON()["Parameters"]?.["AdmissionToken"]).toBeUndefined();
+    small.resourceCountIs("AWS::SecretsManager::Secret", 0);
     small.resourceCountIs("AWS::EKS::AccessEntry", 0);
     small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete" });
-    expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
   });
 
   it("no concurrency is reserved unless the settings ask for it, because new accounts have none to reserve", () => {
@@ -443,7 +449,7 @@ podTopologySpread:
 describe("the SAM template", () => {
   const sam = samTemplate(parseSettings({ clusters: [{ name: "c1", sources: all }], admission: true }, "test")) as {
     readonly Transform: string;
-    readonly Parameters: object;
+    readonly Parameters?: object;
     readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }>>;
   };
   const cdk = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true }, "one").toJSON()["Resources"] as Readonly<
@@ -452,7 +458,8 @@ describe("the SAM template", () => {
 
   it("the SAM template has the CDK's resources, with the functions' code next to it", () => {
     expect(sam.Transform).toBe("AWS::Serverless-2016-10-31");
-    expect(Object.keys(sam.Parameters)).toEqual(["NotifyToken", "AdmissionToken"]);
+    // The stack asks nothing: it makes its secrets itself.
+    expect(sam.Parameters).toBeUndefined();
     const typeOf = (type: string): string => (type === "AWS::Lambda::Function" ? "AWS::Serverless::Function" : type);
     expect(Object.entries(sam.Resources).map(([id, { Type }]) => [id, Type])).toEqual(
       Object.entries(cdk).map(([id, { Type }]) => [id, typeOf(Type)]),

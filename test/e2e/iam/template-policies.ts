@@ -30,11 +30,11 @@ export function policiesByFunction(
   );
 }
 
-/** Tables and queues with the names that they have in the account. */
+/** Tables, queues and secrets with the names that they have in the account. */
 function named(resources: Template["Resources"], names: Readonly<Record<string, string>>): Template["Resources"] {
   const withName = ([id, resource]: [string, Template["Resources"][string]]): [string, Template["Resources"][string]] => {
     const name = names[id] ?? id;
-    return [id, { ...resource, Properties: { TableName: name, QueueName: name, ...resource.Properties } }];
+    return [id, { ...resource, Properties: { TableName: name, QueueName: name, SecretArn: name, ...resource.Properties } }];
   };
   return Object.fromEntries(Object.entries(resources).map(withName));
 }
@@ -58,7 +58,7 @@ function filled(statement: Readonly<Record<string, unknown>>, resources: Templat
 function fill(value: unknown, resources: Template["Resources"], place: Place): unknown {
   if (Array.isArray(value)) return value.map((item) => fill(item, resources, place));
   if (typeof value !== "object" || value === null) return value;
-  if ("Ref" in value) return reference(String(value.Ref), place);
+  if ("Ref" in value) return reference(String(value.Ref), resources, place);
   if ("Fn::Join" in value) {
     const [separator, parts] = value["Fn::Join"] as readonly [string, unknown];
     return (fill(parts, resources, place) as readonly string[]).join(separator);
@@ -67,7 +67,10 @@ function fill(value: unknown, resources: Template["Resources"], place: Place): u
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, fill(part, resources, place)]));
 }
 
-function reference(name: string, { account, region }: Place): string {
+function reference(name: string, resources: Template["Resources"], { account, region }: Place): string {
+  // A secret's name in the account is its ARN.
+  const { Type, Properties = {} } = resources[name] ?? {};
+  if (Type === "AWS::SecretsManager::Secret") return String(Properties["SecretArn"]);
   const known: Readonly<Record<string, string>> = {
     "AWS::Partition": "aws",
     "AWS::Region": region,

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import string
 
 from filter_pattern import matches
 from ministack import app
@@ -78,6 +79,20 @@ def _entry_delete(physical_id, props):
 
 provisioners._RESOURCE_HANDLERS["AWS::EKS::AccessEntry"] = {
     "create": _entry_create, "update": _entry_update, "delete": _entry_delete}
+
+# Secrets Manager: MiniStack leaves ExcludePunctuation out of account when it generates a secret.
+_secret_string = provisioners._sm_secret_string
+
+
+def _secret_without_punctuation(props):
+    generate = props.get("GenerateSecretString")
+    if generate and generate.get("ExcludePunctuation") in (True, "true"):
+        excluded = generate.get("ExcludeCharacters", "") + string.punctuation
+        props = {**props, "GenerateSecretString": {**generate, "ExcludeCharacters": excluded}}
+    return _secret_string(props)
+
+
+provisioners._sm_secret_string = _secret_without_punctuation
 
 # Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the
 # batch's own name.
