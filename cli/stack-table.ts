@@ -1,4 +1,4 @@
-import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { ownCaller } from "../functions/adapters/aws/own-caller.ts";
 import { type StackReader, stackOutputs } from "../functions/adapters/aws/stack-outputs.ts";
 import { InputError } from "./input-error.ts";
 import { DEFAULT_STACK } from "./scenario/arguments.ts";
@@ -19,9 +19,7 @@ export async function tableOf(
   reader: Partial<StackReader> = {},
 ): Promise<string> {
   if (table !== undefined) return table;
-  const endpoint = process.env["AWS_ENDPOINT_URL_CLOUDFORMATION"];
-  const asked: StackReader = { region, credentials: defaultProvider(), ...(endpoint !== undefined && { endpoint }), ...reader };
-  const outputs = await stackOutputs(stack, asked).catch((error: unknown) => {
+  const outputs = await stackOutputs(stack, { ...ownCaller("CLOUDFORMATION", region), ...reader }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new InputError(`${why.replace(/\.$/, "")}; name the stack with --stack, or its table (output TableName) with --table`);
   });

@@ -47,6 +47,14 @@ const settings = z.strictObject({
   settings: z
     .record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({}),
+  /**
+   * An S3 bucket of this account and region that `npm run deploy` uploads the functions to, in place of the one that
+   * `cdk bootstrap` makes.
+   */
+  assetsBucket: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "is no S3 bucket name")
+    .optional(),
   /** Makes EKS access entries for the functions; without them an operator maps their roles. */
   accessEntries: z.boolean().default(true),
   /** Makes the role KarpenterNodeRole-NAME of each cluster. */

@@ -1,4 +1,4 @@
-import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { ownCaller } from "../functions/adapters/aws/own-caller.ts";
 import { secretText } from "../functions/adapters/aws/secret.ts";
 import { type StackReader, stackOutputs } from "../functions/adapters/aws/stack-outputs.ts";
 import { BadInput } from "./end-with.ts";
@@ -16,10 +16,7 @@ export interface StackWebhooks {
  * credentials. Throws BadInput with one sentence when one of them cannot be read.
  */
 export async function webhooksOf(stack: string, region: string, reader: Partial<StackReader> = {}): Promise<StackWebhooks> {
-  const asked = (service: string): StackReader => {
-    const endpoint = process.env[`AWS_ENDPOINT_URL_${service}`] ?? process.env["AWS_ENDPOINT_URL"];
-    return { region, credentials: defaultProvider(), ...(endpoint !== undefined && { endpoint }), ...reader };
-  };
+  const asked = (service: string): StackReader => ({ ...ownCaller(service, region), ...reader });
   try {
     const outputs = await stackOutputs(stack, asked("CLOUDFORMATION"));
     const { NotifyUrl: notifyUrl, AdmissionUrl: admissionUrl } = outputs;

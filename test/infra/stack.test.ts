@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Match, Template } from "aws-cdk-lib/assertions";
@@ -422,6 +422,23 @@ podTopologySpread:
         defaultConstraints: [{ maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" }],
       },
     });
+  });
+
+  it("the code goes to the bucket that the settings name, so that no bootstrap is needed", () => {
+    const bucketOf = (args: readonly string[]): string => {
+      const { settings } = settingsFrom(["--clusters", "a", ...args]);
+      const { app } = makeApp({ settings, outDir: join(outDir, `bucket${args.length}`), code: () => Code.fromAsset(import.meta.dirname) });
+      app.synth();
+      return readFileSync(join(outDir, `bucket${args.length}`, "karpenter-serverless.assets.json"), "utf8");
+    };
+    expect(bucketOf([])).toContain("cdk-hnb659fds-assets-");
+    const own = bucketOf(["--assets-bucket", "my-own-bucket"]);
+    expect(own).toContain('"bucketName": "my-own-bucket"');
+    expect(own).not.toContain("cdk-hnb659fds");
+  });
+
+  it("the node roles can be asked for on the command line", () => {
+    expect(settingsFrom(["--clusters", "a", "--create-node-roles"]).settings.createNodeRoles).toBe(true);
   });
 
   it("settings are read from the command line", () => {

@@ -1,15 +1,12 @@
 import { type SignedCaller, signedFetch } from "./signed-fetch.ts";
 
-/** An API server waits a second for its webhook. */
-const TIMEOUT_MS = 2_000;
-
 /**
  * The present text of a secret in Secrets Manager. Throws one sentence when it cannot be read. The one call to the
  * service that is needed, so the functions behind webhooks, whose cold starts matter most, do not load its SDK client.
  */
 export async function secretText(arn: string, caller: Omit<SignedCaller, "service">): Promise<string> {
   const response = await signedFetch(
-    { timeoutMs: TIMEOUT_MS, ...caller, service: "secretsmanager" },
+    { ...caller, service: "secretsmanager" },
     {
       method: "POST",
       headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": "secretsmanager.GetSecretValue" },
