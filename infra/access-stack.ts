@@ -7,6 +7,7 @@ import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "./functions.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital } from "./lambda.ts";
 import { cloudStatements } from "./policies.ts";
+import { roleWith } from "./policy-size.ts";
 import { noticesRoleName, roleNameInAccount } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
@@ -50,11 +51,11 @@ export class AccessStack extends Stack {
 
   #makeRole(name: FunctionName): void {
     const { cluster } = this;
-    const role = new Role(this, `${capital(name)}Role`, {
+    const statements = cloudStatements(name, [cluster], this.#settings.settings);
+    const role = roleWith(this, `${capital(name)}Role`, statements, {
       roleName: roleNameInAccount(this.#settings.stackName, cluster.name, name),
       description: `What ${this.#settings.stackName}-${name} may do to ${cluster.name}`,
       assumedBy: this.#function(name),
-      inlinePolicies: { own: new PolicyDocument({ statements: [...cloudStatements(name, [cluster], this.#settings.settings)] }) },
     });
     if (this.#settings.accessEntries) letIn(this, cluster.name, name, role);
     new CfnOutput(this, `${capital(name)}RoleArn`, { value: role.roleArn });

@@ -71,6 +71,11 @@ const EXCEPTIONS: readonly Exception[] = [
 export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters: readonly ClusterSettings[]): void {
   const own: readonly Exception[] = clusters.flatMap(({ name }) => [
     {
+      construct: "CatalogRole",
+      findings: [wildcard(`arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/karpenter/<AWS::Region>/${name}/*`)],
+      reason: "Profiles get a new name each time they are made; the path and these clusters' tags tie them.",
+    },
+    {
       construct: nodeRoleId(name),
       findings: [
         ...["AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],

@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement, type Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
   CfnFunction,
@@ -22,6 +22,7 @@ import {
   roleInAccount,
   storeStatements,
 } from "./policies.ts";
+import { roleWith } from "./policy-size.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
 /** What the functions of a stack share. */
@@ -92,6 +93,7 @@ function environment(
     sources: cluster.sources,
     endpoint: cluster.endpoint,
     caBundle: cluster.caBundle,
+    ...(name === "audit" && { logGroup: cluster.logGroup }),
     ...(cluster.account !== undefined && FUNCTIONS[name].inClusters
       ? { roleArn: roleInAccount(stack.stackName, cluster, name), externalId: cluster.externalId }
       : {}),
@@ -173,10 +175,9 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
     ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
   ];
-  const role = new Role(stack, `${capital(name)}Role`, {
+  const role = roleWith(stack, `${capital(name)}Role`, statements, {
     assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
     description: `Of ${stack.stackName}-${name}`,
-    inlinePolicies: { own: new PolicyDocument({ statements }) },
   });
   new CfnOutput(stack, `${capital(name)}RoleArn`, { value: role.roleArn });
   return role;

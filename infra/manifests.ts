@@ -8,9 +8,9 @@ import { webhooksOf } from "./stack-webhooks.ts";
 
 /**
  * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply
- * -f -`: the CRDs, the RBAC of the functions and, with their URLs, the webhooks that call the notify and the admission
- * function. With the admission webhook the CRDs also serve v1beta1, which it converts. With --stack the URLs and their
- * secret parts are read from the deployed stack.
+ * -f -`: the CRDs, the RBAC of the functions, their priority at the API server and, with their URLs, the webhooks that
+ * call the notify and the admission function. With the admission webhook the CRDs also serve v1beta1, which it
+ * converts. With --stack the URLs and their secret parts are read from the deployed stack.
  */
 
 export interface ManifestOptions {
@@ -42,7 +42,7 @@ export function manifests(options: ManifestOptions): string {
   );
   const documents = [
     ...crds,
-    ...folder("rbac").map(({ text }) => text),
+    ...["rbac", "flow-control"].flatMap((name) => folder(name).map(({ text }) => text)),
     ...(notify === undefined ? [] : [webhook("notify", notify, caBundle)]),
     ...(admission === undefined ? [] : [webhook("admission", admission, caBundle)]),
   ];

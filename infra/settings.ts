@@ -17,7 +17,10 @@ const cluster = z.strictObject({
   /** PEM in base64; EKS is asked for it when absent. */
   caBundle: z.string().optional(),
   /** The log group of its audit records; /aws/eks/NAME/cluster when absent. */
-  logGroup: z.string().optional(),
+  logGroup: z
+    .string()
+    .regex(/^[\w#./-]{1,512}$/, "is no name of a log group")
+    .optional(),
   auditPattern: z.enum(["json", "text"]).default("json"),
   /**
    * The cluster's AWS account, when it is not the stack's: the functions reach the cluster by roles in that account
@@ -32,9 +35,17 @@ const cluster = z.strictObject({
     .string()
     .regex(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")
     .optional(),
-  /** Names of the roles that the cluster's nodes may have; KarpenterNodeRole-NAME when absent. */
-  nodeRoles: z.array(z.string().regex(/^[\w+=,.@-]+$/, "is no role name")).optional(),
+  /**
+   * The roles that the cluster's nodes may have, by name and, if a role has one, path (team-a/nodes);
+   * KarpenterNodeRole-NAME when absent.
+   */
+  nodeRoles: z.array(z.string().regex(/^([\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/, "is no role name, with or without its path")).optional(),
 });
+
+/** CloudWatch Logs takes no other number of days. */
+const RETENTION_DAYS: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 
 const settings = z.strictObject({
   stackName: z
@@ -73,7 +84,11 @@ const settings = z.strictObject({
     .optional(),
   /** Queues refuse plain HTTP. False only for local stand-ins of AWS, which speak nothing else. */
   enforceTls: z.boolean().default(true),
-  logRetentionDays: z.number().int().positive().default(14),
+  /** How long the functions' logs are kept, one of the numbers of days that CloudWatch Logs offers. */
+  logRetentionDays: z
+    .number()
+    .refine((days) => RETENTION_DAYS.includes(days), `must be one of ${RETENTION_DAYS.join(", ")}`)
+    .default(14),
   /** The EventBridge bus of this account and region that announcements are sent to: "default", or another's name. */
   eventBus: z
     .string()
@@ -97,13 +112,6 @@ const settings = z.strictObject({
 
 export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;
-
-/**
- * By how many characters clusters may lengthen the policies of a role. IAM takes 10,240; the longest, lifecycle's, has
- * 4,200 without clusters, and each cluster adds 122 and seven times its name: measured, with room for longer names of
- * regions and stacks.
- */
-const MAX_POLICY_GROWTH = 5600;
 
 /** Karpenter's settings that describe its one cluster, and the fields of a cluster that they fill in here. */
 const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const satisfies Readonly<
@@ -202,13 +210,6 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
     throw new BadInput(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
   for (const cluster of parsed.data.clusters) checkAccount(cluster, parsed.data.stackName, source);
-  const bus = parsed.data.eventBus === undefined ? 0 : 150 + parsed.data.eventBus.length;
-  const growth = names.reduce((sum, name) => sum + 122 + 7 * name.length, bus);
-  if (growth > MAX_POLICY_GROWTH) {
-    throw new BadInput(
-      `${source}: ${names.length} clusters of such names make policies larger than IAM takes; deploy some under another stackName.`,
-    );
-  }
   return {
     ...parsed.data,
     clusters: [...described(parsed.data.clusters, given, source)],

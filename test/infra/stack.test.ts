@@ -272,6 +272,25 @@ describe("least privilege", () => {
     expect(JSON.stringify(changes)).toContain('"aws:ResourceTag/eks:eks-cluster-name":["c1","c2"]');
   });
 
+  it("instance profiles are tagged only under the paths of these clusters, and not over the tags of another cluster", () => {
+    const [tag, ...others] = statementsOf("catalog").filter(({ Action }) => list(Action).includes("iam:TagInstanceProfile"));
+    expect(others).toEqual([]);
+    expect(list(tag?.Action ?? [])).toEqual(["iam:TagInstanceProfile"]);
+    const paths = list(tag?.Resource).map((resource) => /\{"Ref":"AWS::Region"\},"([^"]*)"/.exec(JSON.stringify(resource))?.[1]);
+    expect(paths).toEqual(["/c1/*", "/c2/*"]);
+    expect(tag?.Condition).toMatchObject({
+      StringEquals: { "aws:RequestTag/eks:eks-cluster-name": ["c1", "c2"] },
+      StringEqualsIfExists: { "aws:ResourceTag/eks:eks-cluster-name": ["c1", "c2"] },
+    });
+  });
+
+  it("node roles are those that the settings name, with their paths", () => {
+    const named = synthesize({ clusters: [{ name: "c1", nodeRoles: ["team-a/nodes", "Karpenter-c1"] }] }, "node-roles");
+    const roles = JSON.stringify(named.findResources("AWS::IAM::Role"));
+    for (const role of [":role/team-a/nodes", ":role/Karpenter-c1"]) expect(roles).toContain(role);
+    expect(roles).not.toContain("KarpenterNodeRole-");
+  });
+
   it("only the nodes' roles may be passed", () => {
     const [pass] = statementsOf("lifecycle").filter(({ Action }) => list(Action).includes("iam:PassRole"));
     const roles = list(pass?.Resource).map((resource) => /role\/[\w-]+/.exec(JSON.stringify(resource))?.[0]);
@@ -288,6 +307,14 @@ describe("least privilege", () => {
 });
 
 describe("settings", () => {
+  it("a stack of fifty clusters passes cdk-nag and IAM's limits", { timeout: 120_000 }, () => {
+    const many = synthesize(
+      { clusters: Array.from({ length: 50 }, (_, i) => ({ name: `production-${i}` })), accessEntries: false },
+      "fifty",
+    );
+    expect(Object.keys(many.findResources("AWS::IAM::ManagedPolicy")).length).toBeGreaterThan(0);
+  });
+
   it("what no cluster uses is left out, on another architecture too", () => {
     const small = synthesize(
       {
@@ -368,9 +395,15 @@ describe("settings", () => {
     { name: "a bad name", value: { clusters: [{ name: "a/b" }] }, says: "test: clusters.0.name is no EKS cluster name" },
     { name: "a cluster twice", value: { clusters: [{ name: "a" }, { name: "a" }] }, says: "cluster a is named twice" },
     {
-      name: "more clusters than IAM has room for",
-      value: { clusters: Array.from({ length: 23 }, (_, i) => ({ name: `production-cluster-${i}` })) },
-      says: "23 clusters of such names",
+      name: "a retention that CloudWatch Logs does not offer",
+      value: { clusters: [{ name: "a" }], logRetentionDays: 20 },
+      says: "test: logRetentionDays must be one of 1, 3, 5, 7, 14, 30,",
+    },
+    { name: "a bad node role", value: { clusters: [{ name: "a", nodeRoles: ["/x"] }] }, says: "clusters.0.nodeRoles.0 is no role name" },
+    {
+      name: "a bad log group",
+      value: { clusters: [{ name: "a", logGroup: "a b" }] },
+      says: "clusters.0.logGroup is no name of a log group",
     },
     { name: "a bad bus", value: { clusters: [{ name: "a" }], eventBus: "arn:aws:events:x" }, says: "test: eventBus is no event bus name" },
     {
