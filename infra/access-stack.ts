@@ -4,6 +4,7 @@ import { ArnPrincipal, type IPrincipal, PolicyDocument, PolicyStatement, Role, S
 import type { Construct } from "constructs";
 import { letIn, makeNodeRole } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "./functions.ts";
+import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital } from "./lambda.ts";
 import { cloudStatements } from "./policies.ts";
@@ -42,6 +43,8 @@ export class AccessStack extends Stack {
     }).valueAsString;
     this.#owner = Fn.select(4, Fn.split(":", this.#queueArn));
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
+    // The boundary is a policy of the functions' account.
+    applyHouseRules(this, { tags: settings.tags, rolePath: "/" });
     for (const name of FUNCTION_NAMES) {
       if (FUNCTIONS[name].inClusters) this.#makeRole(name);
     }
@@ -67,7 +70,7 @@ export class AccessStack extends Stack {
    */
   #function(name: FunctionName): IPrincipal {
     const { externalId } = this.cluster;
-    const role = `arn:${Aws.PARTITION}:iam::${this.#owner}:role/${this.#settings.stackName}-${capital(name)}Role*`;
+    const role = `arn:${Aws.PARTITION}:iam::${this.#owner}:role${this.#settings.rolePath}${this.#settings.stackName}-${capital(name)}Role*`;
     return new ArnPrincipal(`arn:${Aws.PARTITION}:iam::${this.#owner}:root`).withConditions({
       ArnLike: { "aws:PrincipalArn": role },
       ...(externalId !== undefined && { StringEquals: { "sts:ExternalId": externalId } }),

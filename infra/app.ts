@@ -86,6 +86,8 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       admission: { type: "boolean" },
       "create-node-roles": { type: "boolean" },
       "assets-bucket": { type: "string" },
+      "public-url": { type: "string" },
+      region: { type: "string" },
     },
   });
   const context = JSON.parse(process.env["CDK_CONTEXT_JSON"] ?? "{}") as Readonly<Record<string, unknown>>;
@@ -106,6 +108,8 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       ...(values.admission && { admission: true }),
       ...(values["create-node-roles"] && { createNodeRoles: true }),
       ...(values["assets-bucket"] !== undefined && { assetsBucket: values["assets-bucket"] }),
+      ...(values["public-url"] !== undefined && { publicUrl: values["public-url"] }),
+      ...(values.region !== undefined && { region: values.region }),
     },
     named === undefined ? (given("config") ?? "infra/clusters.json") : "The command line",
   );
@@ -114,7 +118,7 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
 
 /** The arguments of `settingsFrom`. */
 export const USAGE = (script: string): string =>
-  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--create-node-roles] [--assets-bucket NAME] [--out DIR]`;
+  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--create-node-roles] [--assets-bucket NAME] [--public-url apiGateway] [--region REGION] [--out DIR]`;
 
 async function main(): Promise<void> {
   const { settings, outDir = process.env["CDK_OUTDIR"] ?? "cdk.out" } = settingsFrom(process.argv.slice(2));

@@ -66,6 +66,28 @@ const settings = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "is no S3 bucket name")
     .optional(),
+  /** The ARN of a managed policy that bounds every role that the stack makes, where the organization asks for one. */
+  permissionsBoundary: z
+    .string()
+    .regex(/^arn:[\w-]+:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/, "is no ARN of a managed policy")
+    .optional(),
+  /** The path of every role that the stack makes, such as /platform/. Their names begin with the stack's name. */
+  rolePath: z
+    .string()
+    .regex(/^\/([\w+=,.@-]+\/)*$/, "is no path of IAM: it begins and ends with /")
+    .default("/"),
+  /**
+   * How API servers reach notify and admission: a Lambda function URL, an HTTP API of API Gateway, or by no URL of the
+   * stack.
+   */
+  publicUrl: z.enum(["functionUrl", "apiGateway", "none"]).default("functionUrl"),
+  /** The region of the stack, to refuse at the synthesis what it does not have; AWS_REGION when absent. */
+  region: z
+    .string()
+    .regex(/^[a-z]{2,}(-[a-z]+)+-\d+$/, "is no AWS region")
+    .optional(),
+  /** Tags of every resource of the stack, beside its own. */
+  tags: z.record(z.string().regex(/^(?!aws:)[\w .:/=+@-]{1,128}$/, "is no key of a tag"), z.string().max(256)).default({}),
   /** Makes EKS access entries for the functions; without them an operator maps their roles. */
   accessEntries: z.boolean().default(true),
   /** Makes the role KarpenterNodeRole-NAME of each cluster. */
@@ -109,6 +131,10 @@ const settings = z.strictObject({
   /** The same bound for the URL of the admission function. */
   admissionConcurrency: z.number().int().min(0).default(0),
 });
+
+/** The keys of a cluster and of the settings file. */
+export const CLUSTER_SHAPE: Readonly<Record<string, unknown>> = cluster.shape;
+export const DEPLOYMENT_SHAPE: Readonly<Record<string, unknown>> = settings.shape;
 
 export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;
@@ -159,10 +185,37 @@ function wording(issue: z.core.$ZodIssue): string {
         ? `${place} is missing; it must be ${WORDS[issue.expected] ?? issue.expected}`
         : `${place} must be ${WORDS[issue.expected] ?? issue.expected}`;
     case "unrecognized_keys":
-      return `${path === "" ? "" : `${path} has `}${issue.keys.join(", ")} ${path === "" ? "is no setting" : "which is no setting"}; take it out, or see docs/deploy.md for the names`;
+      return `${path === "" ? "" : `${path} has `}${issue.keys.join(", ")} ${path === "" ? "is no setting" : "which is no setting"}; take it out, or see docs/settings.md for the names`;
     default:
       return `${place} ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
   }
+}
+
+/**
+ * Regions without Lambda function URLs, by the resource types that CloudFormation has in each region (cfn-lint 1.58.0).
+ */
+const WITHOUT_FUNCTION_URLS = new Set([
+  ...["ap-east-2", "ap-south-2", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7", "ca-west-1", "cn-northwest-1"],
+  ...["eu-central-2", "il-central-1", "me-central-1", "mx-central-1", "us-gov-east-1", "us-gov-west-1"],
+]);
+
+/** Whether the settings ask for a URL that API servers call. */
+export function hasPublicUrl({
+  clusters,
+  admission,
+  publicUrl,
+}: Pick<DeploymentSettings, "clusters" | "admission" | "publicUrl">): boolean {
+  return publicUrl !== "none" && (admission || clusters.some(({ sources }) => sources.includes("notify")));
+}
+
+/** Throws one sentence when the region has no URLs of the kind that is asked for. */
+function checkPublicUrl(settings: DeploymentSettings, source: string): void {
+  const region = settings.region ?? process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
+  if (region === undefined || settings.publicUrl !== "functionUrl" || !hasPublicUrl(settings)) return;
+  if (WITHOUT_FUNCTION_URLS.has(region))
+    throw new BadInput(
+      `${source}: ${region} has no Lambda function URLs; set publicUrl to "apiGateway", or leave notify out of the sources and admission off.`,
+    );
 }
 
 /** Checks a cluster in another account. Throws one sentence about the first thing that is wrong. */
@@ -209,6 +262,7 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   if (twice !== undefined) {
     throw new BadInput(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
+  checkPublicUrl(parsed.data, source);
   for (const cluster of parsed.data.clusters) checkAccount(cluster, parsed.data.stackName, source);
   return {
     ...parsed.data,

@@ -3,6 +3,8 @@
 // Lambda, and nothing in functions/ or core/ imports it.
 
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
+import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
+import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
@@ -16,6 +18,7 @@ import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
+import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
 import { noticesRoleName } from "./role-names.ts";
@@ -38,6 +41,7 @@ export class AutoscalerStack extends Stack {
     super(scope, id, { description: "karpenter-serverless: makes and removes nodes of EKS clusters", ...props });
     this.settings = settings;
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
+    applyHouseRules(this, settings);
     const table = this.#makeTable();
     const queues = {
       provision: this.#makeQueue("provision"),
@@ -188,12 +192,31 @@ export class AutoscalerStack extends Stack {
     if (audit !== undefined) {
       for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
     }
-    // The API server cannot sign requests: the secret in the path distinguishes it from strangers.
     for (const name of ["notify", "admission"] as const) {
-      const url = functions.get(name)?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+      const target = functions.get(name);
+      const url = target && this.#makeUrl(name, target);
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
     }
     for (const { name } of this.settings.accessEntries ? this.#ownClusters() : []) letFunctionsIn(this, name, functions);
+  }
+
+  /**
+   * The URL by which API servers call a function. An API server cannot sign requests: the secret in the path
+   * distinguishes it from strangers.
+   */
+  #makeUrl(name: "notify" | "admission", target: LambdaFunction): string | undefined {
+    switch (this.settings.publicUrl) {
+      case "functionUrl":
+        return target.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+      case "apiGateway":
+        // Its events have the form of a function URL's.
+        return new HttpApi(this, `${capital(name)}Api`, {
+          description: `${this.stackName}: calls of the clusters' API servers`,
+          defaultIntegration: new HttpLambdaIntegration(capital(name), target),
+        }).apiEndpoint;
+      case "none":
+        return undefined;
+    }
   }
 
   #watchDeadLetters(): void {

@@ -315,6 +315,46 @@ describe("settings", () => {
     expect(Object.keys(many.findResources("AWS::IAM::ManagedPolicy")).length).toBeGreaterThan(0);
   });
 
+  it("every role has the boundary, the path and the tags that an organization asks for", () => {
+    const permissionsBoundary = "arn:aws:iam::111122223333:policy/platform/boundary";
+    const house = { permissionsBoundary, rolePath: "/platform/", tags: { "cost-centre": "42" } };
+    const made = synthesize({ clusters: [{ name: "c1" }], createNodeRoles: true, ...house }, "house");
+    const roles = Object.values(made.findResources("AWS::IAM::Role")).map(({ Properties }) => Properties);
+    expect(roles.length).toBeGreaterThan(7);
+    for (const role of roles) {
+      expect(role.PermissionsBoundary).toBe(permissionsBoundary);
+      // Node roles are passed by their name without a path.
+      expect(role.Path).toBe(role.RoleName === undefined ? "/platform/" : undefined);
+      expect(role.Tags).toContainEqual({ Key: "cost-centre", Value: "42" });
+    }
+    made.hasResourceProperties("AWS::DynamoDB::Table", { Tags: Match.arrayWith([{ Key: "cost-centre", Value: "42" }]) });
+  });
+
+  it("API servers reach the functions by API Gateway where the settings say so, with the same token", () => {
+    const made = synthesize({ clusters: [{ name: "c1" }], admission: true, publicUrl: "apiGateway" }, "api");
+    made.resourceCountIs("AWS::Lambda::Url", 0);
+    made.resourceCountIs("AWS::ApiGatewayV2::Api", 2);
+    // The version whose events have the form of a function URL's.
+    made.allResourcesProperties("AWS::ApiGatewayV2::Integration", { PayloadFormatVersion: "2.0" });
+    made.hasOutput("NotifyUrl", {});
+    for (const { Properties } of Object.values(made.findResources("AWS::Lambda::Permission"))) expect(Properties.Principal).not.toBe("*");
+    const none = synthesize({ clusters: [{ name: "c1" }], publicUrl: "none" }, "no-url");
+    for (const type of ["AWS::Lambda::Url", "AWS::ApiGatewayV2::Api"]) none.resourceCountIs(type, 0);
+    expect(none.findOutputs("NotifyUrl")).toEqual({});
+  });
+
+  it.for([
+    { region: "eu-central-2", more: {}, refused: true },
+    { region: "us-east-1", more: {}, refused: false },
+    { region: "eu-central-2", more: { publicUrl: "apiGateway" }, refused: false },
+    { region: "eu-central-2", more: { clusters: [{ name: "a", sources: ["sweep"] }] }, refused: false },
+    { region: "eu-central-2", more: { clusters: [{ name: "a", sources: ["sweep"] }], admission: true }, refused: true },
+  ])("a region without function URLs is refused where one is needed: $region $more", ({ region, more, refused }) => {
+    const parse = () => parseSettings({ clusters: [{ name: "a" }], region, ...more }, "test");
+    if (refused) expect(parse).toThrow("test: eu-central-2 has no Lambda function URLs; set publicUrl to");
+    else expect(parse).not.toThrow();
+  });
+
   it("what no cluster uses is left out, on another architecture too", () => {
     const small = synthesize(
       {
