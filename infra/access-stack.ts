@@ -1,12 +1,14 @@
-import { Aws, CfnOutput, CfnParameter, Stack, type StackProps, Tags } from "aws-cdk-lib";
+import { Aws, CfnOutput, CfnParameter, Fn, Stack, type StackProps, Tags } from "aws-cdk-lib";
 import { CfnRule } from "aws-cdk-lib/aws-events";
 import { ArnPrincipal, type IPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { letIn, makeNodeRole } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "./functions.ts";
+import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital } from "./lambda.ts";
 import { cloudStatements } from "./policies.ts";
+import { roleWith } from "./policy-size.ts";
 import { noticesRoleName, roleNameInAccount } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
@@ -19,11 +21,13 @@ export interface AccessStackProps extends StackProps {
 /**
  * What a cluster's own account holds when the functions run in another: a role for each function, which only that
  * function may assume, EKS access entries for these roles, and rules that forward EC2's notices. It is deployed in the
- * cluster's account, with the functions' account as a parameter.
+ * cluster's account, with the functions' interruption queue as a parameter.
  */
 export class AccessStack extends Stack {
   readonly cluster: ClusterSettings;
+  /** The account that the functions run in. */
   readonly #owner: string;
+  readonly #queueArn: string;
   readonly #settings: DeploymentSettings;
 
   constructor(scope: Construct, id: string, { settings, cluster, ...props }: AccessStackProps) {
@@ -33,11 +37,14 @@ export class AccessStack extends Stack {
     });
     this.cluster = cluster;
     this.#settings = settings;
-    this.#owner = new CfnParameter(this, "OwnerAccount", {
-      description: "The account that the functions run in",
-      allowedPattern: "^[0-9]{12}$",
+    this.#queueArn = new CfnParameter(this, "InterruptionQueueArn", {
+      description: "The output InterruptionQueueArn of the functions' stack, whose account the roles here trust",
+      allowedPattern: "^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:.+$",
     }).valueAsString;
+    this.#owner = Fn.select(4, Fn.split(":", this.#queueArn));
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
+    // The boundary is a policy of the functions' account.
+    applyHouseRules(this, { tags: settings.tags, rolePath: "/" });
     for (const name of FUNCTION_NAMES) {
       if (FUNCTIONS[name].inClusters) this.#makeRole(name);
     }
@@ -47,11 +54,11 @@ export class AccessStack extends Stack {
 
   #makeRole(name: FunctionName): void {
     const { cluster } = this;
-    const role = new Role(this, `${capital(name)}Role`, {
+    const statements = cloudStatements(name, [cluster], this.#settings.settings);
+    const role = roleWith(this, `${capital(name)}Role`, statements, {
       roleName: roleNameInAccount(this.#settings.stackName, cluster.name, name),
       description: `What ${this.#settings.stackName}-${name} may do to ${cluster.name}`,
       assumedBy: this.#function(name),
-      inlinePolicies: { own: new PolicyDocument({ statements: [...cloudStatements(name, [cluster], this.#settings.settings)] }) },
     });
     if (this.#settings.accessEntries) letIn(this, cluster.name, name, role);
     new CfnOutput(this, `${capital(name)}RoleArn`, { value: role.roleArn });
@@ -63,7 +70,7 @@ export class AccessStack extends Stack {
    */
   #function(name: FunctionName): IPrincipal {
     const { externalId } = this.cluster;
-    const role = `arn:${Aws.PARTITION}:iam::${this.#owner}:role/${this.#settings.stackName}-${capital(name)}Role*`;
+    const role = `arn:${Aws.PARTITION}:iam::${this.#owner}:role${this.#settings.rolePath}${this.#settings.stackName}-${capital(name)}Role*`;
     return new ArnPrincipal(`arn:${Aws.PARTITION}:iam::${this.#owner}:root`).withConditions({
       ArnLike: { "aws:PrincipalArn": role },
       ...(externalId !== undefined && { StringEquals: { "sts:ExternalId": externalId } }),
@@ -73,8 +80,7 @@ export class AccessStack extends Stack {
   /** EventBridge may put events into a queue of another account with a role that the queue's policy names. */
   #sendNotices(): void {
     const { stackName } = this.#settings;
-    const queue = `arn:${Aws.PARTITION}:sqs:${Aws.REGION}:${this.#owner}:${stackName}-interruption`;
-    const send = new PolicyStatement({ sid: "SendNotices", actions: ["sqs:SendMessage"], resources: [queue] });
+    const send = new PolicyStatement({ sid: "SendNotices", actions: ["sqs:SendMessage"], resources: [this.#queueArn] });
     const role = new Role(this, "NoticesRole", {
       roleName: noticesRoleName(stackName, this.cluster.name),
       assumedBy: new ServicePrincipal("events.amazonaws.com", { conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } } }),
@@ -83,7 +89,7 @@ export class AccessStack extends Stack {
     for (const [name, { source, detailType, detail }] of Object.entries(INTERRUPTION_RULES)) {
       new CfnRule(this, `${name}Rule`, {
         eventPattern: { source, "detail-type": detailType, ...(detail && { detail }) },
-        targets: [{ id: "interruption", arn: queue, roleArn: role.roleArn }],
+        targets: [{ id: "interruption", arn: this.#queueArn, roleArn: role.roleArn }],
       });
     }
   }

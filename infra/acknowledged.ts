@@ -53,6 +53,16 @@ const EXCEPTIONS: readonly Exception[] = [
     findings: [wildcard("arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/*")],
     reason: "Reading only: an EC2NodeClass may name any instance profile.",
   },
+  ...["NotifyToken", "AdmissionToken"].map((construct) => ({
+    construct,
+    findings: ["AwsSolutions-SMG4"],
+    reason: "The clusters' webhooks hold the token too, so only who can apply manifests to all of them can change it.",
+  })),
+  ...["NotifyApi", "AdmissionApi"].map((construct) => ({
+    construct,
+    findings: ["AwsSolutions-APIG1", "AwsSolutions-APIG4"],
+    reason: "API servers cannot sign requests, so the path has a secret; an access log would hold that path.",
+  })),
   {
     construct: "AuditDeadLetters",
     findings: ["AwsSolutions-SQS3"],
@@ -65,6 +75,11 @@ const EXCEPTIONS: readonly Exception[] = [
  */
 export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters: readonly ClusterSettings[]): void {
   const own: readonly Exception[] = clusters.flatMap(({ name }) => [
+    {
+      construct: "CatalogRole",
+      findings: [wildcard(`arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/karpenter/<AWS::Region>/${name}/*`)],
+      reason: "Profiles get a new name each time they are made; the path and these clusters' tags tie them.",
+    },
     {
       construct: nodeRoleId(name),
       findings: [

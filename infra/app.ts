@@ -42,7 +42,9 @@ export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: 
     settings,
     code,
     ...(extraEnvironment && { extraEnvironment }),
-    synthesizer: new CliCredentialsStackSynthesizer() as IStackSynthesizer,
+    synthesizer: new CliCredentialsStackSynthesizer(
+      settings.assetsBucket === undefined ? {} : { fileAssetsBucketName: settings.assetsBucket },
+    ) as IStackSynthesizer,
   });
   acknowledge(
     stack,
@@ -82,6 +84,10 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       out: { type: "string" },
       ephemeral: { type: "boolean" },
       admission: { type: "boolean" },
+      "create-node-roles": { type: "boolean" },
+      "assets-bucket": { type: "string" },
+      "public-url": { type: "string" },
+      region: { type: "string" },
     },
   });
   const context = JSON.parse(process.env["CDK_CONTEXT_JSON"] ?? "{}") as Readonly<Record<string, unknown>>;
@@ -100,6 +106,10 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       ...(values.stack !== undefined && { stackName: values.stack }),
       ...(values.ephemeral && { ephemeral: true }),
       ...(values.admission && { admission: true }),
+      ...(values["create-node-roles"] && { createNodeRoles: true }),
+      ...(values["assets-bucket"] !== undefined && { assetsBucket: values["assets-bucket"] }),
+      ...(values["public-url"] !== undefined && { publicUrl: values["public-url"] }),
+      ...(values.region !== undefined && { region: values.region }),
     },
     named === undefined ? (given("config") ?? "infra/clusters.json") : "The command line",
   );
@@ -108,7 +118,7 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
 
 /** The arguments of `settingsFrom`. */
 export const USAGE = (script: string): string =>
-  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--out DIR]`;
+  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--create-node-roles] [--assets-bucket NAME] [--public-url apiGateway] [--region REGION] [--out DIR]`;
 
 async function main(): Promise<void> {
   const { settings, outDir = process.env["CDK_OUTDIR"] ?? "cdk.out" } = settingsFrom(process.argv.slice(2));

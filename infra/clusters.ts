@@ -1,4 +1,4 @@
-import type { Stack } from "aws-cdk-lib";
+import { Aws, type Stack } from "aws-cdk-lib";
 import { CfnAccessEntry } from "aws-cdk-lib/aws-eks";
 import { CfnInstanceProfile, type IRole, ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
@@ -62,7 +62,8 @@ export function nodeRoleId(cluster: string): string {
 export function makeNodeRole(stack: Stack, cluster: string, letIn: boolean): void {
   const role = new Role(stack, nodeRoleId(cluster), {
     roleName: `KarpenterNodeRole-${cluster}`,
-    assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
+    // In China IAM knows the principal with the suffix .cn only.
+    assumedBy: new ServicePrincipal(`ec2.${Aws.URL_SUFFIX}`),
     managedPolicies: [
       ...["AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
       ...["AmazonEC2ContainerRegistryPullOnly", "AmazonSSMManagedInstanceCore"],

@@ -1,6 +1,6 @@
-import { CfnOutput, CfnParameter, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement, type Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
   CfnFunction,
@@ -11,6 +11,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
@@ -21,6 +22,7 @@ import {
   roleInAccount,
   storeStatements,
 } from "./policies.ts";
+import { roleWith } from "./policy-size.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
 /** What the functions of a stack share. */
@@ -51,6 +53,7 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     removalPolicy: RemovalPolicy.DESTROY,
   });
   const vpc = FUNCTIONS[name].inClusters ? settings.vpc : undefined;
+  const token = isCalledByApiServers(name) ? makeToken(stack, name) : undefined;
   const cap = isCalledByApiServers(name) ? settings[`${name}Concurrency`] : 0;
   const made = new LambdaFunction(stack, capital(name), {
     functionName,
@@ -61,8 +64,8 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     code: surroundings.code(name),
     memorySize: memory,
     timeout: Duration.seconds(timeoutSeconds),
-    environment: environment(name, surroundings),
-    role: makeRole(name, logGroup, surroundings, lost),
+    environment: environment(name, surroundings, token),
+    role: makeRole(name, logGroup, surroundings, { ...(lost && { lost }), ...(token && { token }) }),
     logGroup,
     ...(cap > 0 && { reservedConcurrentExecutions: cap }),
     ...asynchronous(name, lost),
@@ -80,12 +83,17 @@ function asynchronous(name: FunctionName, lost: Queue | undefined): EventInvokeC
   return FUNCTIONS[name].schedules.length > 0 ? { retryAttempts: 0, maxEventAge: Duration.seconds(60) } : {};
 }
 
-function environment(name: FunctionName, { stack, settings, table, queues, extraEnvironment }: Surroundings): Record<string, string> {
+function environment(
+  name: FunctionName,
+  { stack, settings, table, queues, extraEnvironment }: Surroundings,
+  token: Secret | undefined,
+): Record<string, string> {
   const clusters = settings.clusters.map((cluster) => ({
     name: cluster.name,
     sources: cluster.sources,
     endpoint: cluster.endpoint,
     caBundle: cluster.caBundle,
+    ...(name === "audit" && { logGroup: cluster.logGroup }),
     ...(cluster.account !== undefined && FUNCTIONS[name].inClusters
       ? { roleArn: roleInAccount(stack.stackName, cluster, name), externalId: cluster.externalId }
       : {}),
@@ -97,7 +105,7 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
   };
   for (const queue of FUNCTIONS[name].sends) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
   if (settings.eventBus !== undefined && FUNCTIONS[name].announces) variables["EVENT_BUS_NAME"] = settings.eventBus;
-  if (isCalledByApiServers(name)) variables[`${name.toUpperCase()}_TOKEN`] = pathToken(stack, name);
+  if (token !== undefined) variables[`${name.toUpperCase()}_TOKEN`] = token.secretArn;
   const bytes = Buffer.byteLength(JSON.stringify(variables));
   if (bytes > MAX_ENVIRONMENT_BYTES) {
     throw new Error(
@@ -112,16 +120,27 @@ function isCalledByApiServers(name: FunctionName): name is "notify" | "admission
   return name === "notify" || name === "admission";
 }
 
-/** The secret part of a URL's path. A parameter, so that no template and no repository contains it. */
-function pathToken(stack: Stack, name: "notify" | "admission"): string {
-  return new CfnParameter(stack, `${capital(name)}Token`, {
-    description: `Secret part of the ${name} URL: 16 or more letters, digits, - and _. Make one with: openssl rand -hex 24`,
-    noEcho: true,
-    allowedPattern: "^[A-Za-z0-9_-]{16,}$",
-  }).valueAsString;
+/**
+ * The secret part of a URL's path. Secrets Manager makes and keeps it, so that no template, no repository, no shell and
+ * no function's configuration contains it. A change of what it is generated from would make another one.
+ */
+function makeToken(stack: Stack, name: "notify" | "admission"): Secret {
+  const secret = new Secret(stack, `${capital(name)}Token`, {
+    description: `Secret part of the path of ${stack.stackName}'s ${name} URL`,
+    generateSecretString: { passwordLength: 48, excludePunctuation: true, includeSpace: false },
+  });
+  new CfnOutput(stack, `${capital(name)}TokenArn`, { value: secret.secretArn });
+  return secret;
 }
 
-function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surroundings, lost: Queue | undefined): Role {
+/** What only some functions have. */
+interface OwnParts {
+  /** Gets events of asynchronous invocations that failed in every attempt. */
+  readonly lost?: Queue;
+  readonly token?: Secret;
+}
+
+function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surroundings, { lost, token }: OwnParts): Role {
   const { stack, settings, table, queues } = surroundings;
   const { queue, sends, store, announces } = FUNCTIONS[name];
   const targets = [...sends.map((target) => queues[target]), ...(lost === undefined ? [] : [lost])];
@@ -144,6 +163,9 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
             resources: [queues[queue].queueArn],
           }),
         ]),
+    ...(token === undefined
+      ? []
+      : [new PolicyStatement({ sid: "ReadToken", actions: ["secretsmanager:GetSecretValue"], resources: [token.secretArn] })]),
     ...cloudStatements(
       name,
       settings.clusters.filter(({ account }) => account === undefined),
@@ -153,10 +175,9 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
     ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
   ];
-  const role = new Role(stack, `${capital(name)}Role`, {
+  const role = roleWith(stack, `${capital(name)}Role`, statements, {
     assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
     description: `Of ${stack.stackName}-${name}`,
-    inlinePolicies: { own: new PolicyDocument({ statements }) },
   });
   new CfnOutput(stack, `${capital(name)}RoleArn`, { value: role.roleArn });
   return role;

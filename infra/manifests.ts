@@ -4,11 +4,13 @@ import { parseArgs } from "node:util";
 import { endWithReader } from "../functions/adapters/command-line.ts";
 import { withV1beta1 } from "./conversion.ts";
 import { BadInput, endWith } from "./end-with.ts";
+import { webhooksOf } from "./stack-webhooks.ts";
 
 /**
  * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply
- * -f -`: the CRDs, the RBAC of the functions and, with their URLs, the webhooks that call the notify and the admission
- * function. With the admission webhook the CRDs also serve v1beta1, which it converts.
+ * -f -`: the CRDs, the RBAC of the functions, their priority at the API server and, with their URLs, the webhooks that
+ * call the notify and the admission function. With the admission webhook the CRDs also serve v1beta1, which it
+ * converts. With --stack the URLs and their secret parts are read from the deployed stack.
  */
 
 export interface ManifestOptions {
@@ -40,7 +42,7 @@ export function manifests(options: ManifestOptions): string {
   );
   const documents = [
     ...crds,
-    ...folder("rbac").map(({ text }) => text),
+    ...["rbac", "flow-control"].flatMap((name) => folder(name).map(({ text }) => text)),
     ...(notify === undefined ? [] : [webhook("notify", notify, caBundle)]),
     ...(admission === undefined ? [] : [webhook("admission", admission, caBundle)]),
   ];
@@ -61,7 +63,7 @@ function pathOf(name: Called, options: ManifestOptions): string | undefined {
   }
   if (!/^[A-Za-z0-9_-]{16,}$/.test(token)) {
     throw new BadInput(
-      `A --${name}-token of at least 16 letters, digits, - and _ is needed with --${name}-url (or in ${name.toUpperCase()}_TOKEN): the one that the stack was deployed with.`,
+      `A --${name}-token of at least 16 letters, digits, - and _ is needed with --${name}-url (or in ${name.toUpperCase()}_TOKEN): what the secret of the stack's output ${capital(name)}TokenArn holds. --stack NAME reads both.`,
     );
   }
   return `${url.replace(/\/$/, "")}/v1/${options.cluster}/${token}`;
@@ -82,12 +84,14 @@ function folder(name: string): readonly { readonly file: string; readonly text: 
 }
 
 const USAGE =
-  "npm run -s manifests -- --cluster NAME [--notify-url URL --notify-token TOKEN] [--admission-url URL --admission-token TOKEN] [--ca-bundle BASE64]";
+  "npm run -s manifests -- --cluster NAME [--stack NAME [--region REGION]] [--notify-url URL --notify-token TOKEN] [--admission-url URL --admission-token TOKEN] [--ca-bundle BASE64]";
 
-function main(): void {
+async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       cluster: { type: "string" },
+      stack: { type: "string" },
+      region: { type: "string" },
       "notify-url": { type: "string" },
       "notify-token": { type: "string" },
       "admission-url": { type: "string" },
@@ -99,18 +103,21 @@ function main(): void {
     throw new BadInput(`--cluster is missing; usage: ${USAGE}`);
   }
   for (const name of ["notify", "admission"] as const) {
-    if (values[`${name}-token`] !== undefined && values[`${name}-url`] === undefined)
+    if (values[`${name}-token`] !== undefined && values[`${name}-url`] === undefined && values.stack === undefined)
       throw new BadInput(
         `A --${name}-token is of no use without --${name}-url: give the ${name} function's URL too (stack output ${outputOf(name)}).`,
       );
   }
   const { "notify-url": notifyUrl, "admission-url": admissionUrl, "ca-bundle": caBundle } = values;
+  const { stack, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;
+  if (stack !== undefined && region === "") throw new BadInput("Say in which region the stack is: --region us-west-2, or set AWS_REGION.");
   // Tokens are read from the environment, so that they do not appear in the shell's history.
   const { "notify-token": notifyToken = process.env["NOTIFY_TOKEN"], "admission-token": admissionToken = process.env["ADMISSION_TOKEN"] } =
     values;
   process.stdout.write(
     manifests({
       cluster: values.cluster,
+      ...(stack !== undefined && (await webhooksOf(stack, region))),
       ...(notifyUrl !== undefined && { notifyUrl }),
       ...(notifyToken !== undefined && { notifyToken }),
       ...(admissionUrl !== undefined && { admissionUrl }),
@@ -120,14 +127,17 @@ function main(): void {
   );
 }
 
+/** Not of lambda.ts, whose CDK takes a second to load. */
+const capital = (name: Called): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
 function outputOf(name: Called): string {
-  return name === "notify" ? "NotifyUrl" : "AdmissionUrl";
+  return `${capital(name)}Url`;
 }
 
 if (import.meta.main) {
   endWithReader();
   try {
-    main();
+    await main();
   } catch (error) {
     endWith(error, USAGE);
   }

@@ -81,9 +81,14 @@ function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStat
   });
 }
 
-/** Create, fill and remove the instance profiles of these clusters' EC2NodeClasses, under the product's own path. */
+/**
+ * Create, fill and remove the instance profiles of these clusters' EC2NodeClasses, under the product's own path. Their
+ * tags tie them to these clusters, so tags are written under the paths of these clusters only
+ * (core/node-class/instance-profile.ts), and never over those of another cluster.
+ */
 function instanceProfileStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
-  const resources = [global(`instance-profile/karpenter/${Aws.REGION}/*`)];
+  const path = `instance-profile/karpenter/${Aws.REGION}`;
+  const resources = [global(`${path}/*`)];
   const conditions = (where: "RequestTag" | "ResourceTag") => ({
     StringEquals: {
       [`aws:${where}/${CLUSTER}`]: clusters.map(({ name }) => name),
@@ -92,10 +97,15 @@ function instanceProfileStatements(clusters: readonly ClusterSettings[]): readon
     StringLike: { [`aws:${where}/karpenter.k8s.aws/ec2nodeclass`]: "*" },
   });
   return [
-    allow("MakeProfiles", {
-      actions: ["iam:CreateInstanceProfile", "iam:TagInstanceProfile"],
-      resources,
-      conditions: conditions("RequestTag"),
+    allow("MakeProfiles", { actions: ["iam:CreateInstanceProfile"], resources, conditions: conditions("RequestTag") }),
+    allow("TagProfiles", {
+      actions: ["iam:TagInstanceProfile"],
+      resources: clusters.map(({ name }) => global(`${path}/${name}/*`)),
+      conditions: {
+        ...conditions("RequestTag"),
+        // A profile that is being created has no tags yet.
+        StringEqualsIfExists: { [`aws:ResourceTag/${CLUSTER}`]: clusters.map(({ name }) => name) },
+      },
     }),
     allow("KeepProfiles", {
       actions: ["iam:AddRoleToInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:DeleteInstanceProfile"],

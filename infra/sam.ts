@@ -12,7 +12,7 @@ import type { DeploymentSettings } from "./settings.ts";
 /**
  * Bundles the functions and writes dist/template.sam.yaml: the same stack for those who deploy with SAM. Takes the
  * arguments of infra/app.ts. `sam deploy -t dist/template.sam.yaml --stack-name NAME --resolve-s3 --capabilities
- * CAPABILITY_NAMED_IAM --parameter-overrides NotifyToken=…`
+ * CAPABILITY_NAMED_IAM`
  */
 
 interface Resource {

@@ -1,5 +1,7 @@
 import { DEFAULT_GATES, SETTINGS } from "../functions/adapters/setting-table.ts";
+import { CLUSTER, DEPLOYMENT } from "./deployment-notes.ts";
 import { EFFECTS, GATES, WITHOUT_EFFECT } from "./setting-notes.ts";
+import { parseSettings } from "./settings.ts";
 
 /** docs/settings.md, made from the tables. Its test writes it: `npx vitest run test/infra/settings-page.test.ts -u`. */
 export function settingsPage(): string {
@@ -14,8 +16,14 @@ export function settingsPage(): string {
     effect,
   ]);
   const none = Object.entries(WITHOUT_EFFECT).map(([name, because]) => [`\`${name}\``, because]);
+  const defaults = parseSettings({ clusters: [{ name: "any" }], region: "us-west-2" }, "defaults");
   return `${[
     "# Settings",
+    FILE,
+    table(["key", "default", "meaning"], keys(DEPLOYMENT, defaults)),
+    "### Of each cluster",
+    table(["key", "default", "meaning"], keys(CLUSTER, defaults.clusters[0] ?? {})),
+    "## Karpenter's settings",
     INTRODUCTION,
     table(["setting", "default", "effect"], effective),
     "## Feature gates\n\n`FEATURE_GATES` is a list such as `SpotToSpotConsolidation=true,NodeRepair=true`.",
@@ -26,8 +34,22 @@ export function settingsPage(): string {
   ].join("\n\n")}\n`;
 }
 
-const INTRODUCTION = `<!-- Made from infra/setting-notes.ts: edit there, then npx vitest run test/infra/settings-page.test.ts -u -->
-\`"settings"\` in \`infra/clusters.json\` takes Karpenter's settings by the names of their environment variables. A
+/** Rows of keys; a key that the smallest settings file must or does give has no default. */
+function keys(notes: Readonly<Record<string, string>>, defaults: object): readonly (readonly string[])[] {
+  const given = new Set(["clusters", "name", "region"]);
+  const values = new Map(Object.entries(defaults));
+  return Object.entries(notes).map(([key, note]) => {
+    const value = given.has(key) ? undefined : values.get(key);
+    return [`\`${key}\``, value === undefined ? "–" : `\`${JSON.stringify(value)}\``, note];
+  });
+}
+
+const FILE = `<!-- Made from infra/deployment-notes.ts and setting-notes.ts; edit there, then
+npx vitest run test/infra/settings-page.test.ts -u -->
+A deployment's settings are in \`infra/clusters.json\`, or in a file that \`--config\` names. A wrong value or an unknown
+key fails the synthesis with one sentence.`;
+
+const INTRODUCTION = `\`"settings"\` in \`infra/clusters.json\` takes Karpenter's settings by the names of their environment variables. A
 wrong value or an unknown name fails the synthesis with one sentence, and so would each function's first start.
 Durations are Go's (\`1m30s\`), booleans \`true\` or \`false\`. One deployment has one set of settings for all its
 clusters; deploy another stack for clusters that need others.`;

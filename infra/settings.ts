@@ -17,7 +17,10 @@ const cluster = z.strictObject({
   /** PEM in base64; EKS is asked for it when absent. */
   caBundle: z.string().optional(),
   /** The log group of its audit records; /aws/eks/NAME/cluster when absent. */
-  logGroup: z.string().optional(),
+  logGroup: z
+    .string()
+    .regex(/^[\w#./-]{1,512}$/, "is no name of a log group")
+    .optional(),
   auditPattern: z.enum(["json", "text"]).default("json"),
   /**
    * The cluster's AWS account, when it is not the stack's: the functions reach the cluster by roles in that account
@@ -32,9 +35,17 @@ const cluster = z.strictObject({
     .string()
     .regex(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")
     .optional(),
-  /** Names of the roles that the cluster's nodes may have; KarpenterNodeRole-NAME when absent. */
-  nodeRoles: z.array(z.string().regex(/^[\w+=,.@-]+$/, "is no role name")).optional(),
+  /**
+   * The roles that the cluster's nodes may have, by name and, if a role has one, path (team-a/nodes);
+   * KarpenterNodeRole-NAME when absent.
+   */
+  nodeRoles: z.array(z.string().regex(/^([\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/, "is no role name, with or without its path")).optional(),
 });
+
+/** CloudWatch Logs takes no other number of days. */
+const RETENTION_DAYS: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 
 const settings = z.strictObject({
   stackName: z
@@ -47,6 +58,36 @@ const settings = z.strictObject({
   settings: z
     .record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({}),
+  /**
+   * An S3 bucket of this account and region that `npm run deploy` uploads the functions to, in place of the one that
+   * `cdk bootstrap` makes.
+   */
+  assetsBucket: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "is no S3 bucket name")
+    .optional(),
+  /** The ARN of a managed policy that bounds every role that the stack makes, where the organization asks for one. */
+  permissionsBoundary: z
+    .string()
+    .regex(/^arn:[\w-]+:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/, "is no ARN of a managed policy")
+    .optional(),
+  /** The path of every role that the stack makes, such as /platform/. Their names begin with the stack's name. */
+  rolePath: z
+    .string()
+    .regex(/^\/([\w+=,.@-]+\/)*$/, "is no path of IAM: it begins and ends with /")
+    .default("/"),
+  /**
+   * How API servers reach notify and admission: a Lambda function URL, an HTTP API of API Gateway, or by no URL of the
+   * stack.
+   */
+  publicUrl: z.enum(["functionUrl", "apiGateway", "none"]).default("functionUrl"),
+  /** The region of the stack, to refuse at the synthesis what it does not have; AWS_REGION when absent. */
+  region: z
+    .string()
+    .regex(/^[a-z]{2,}(-[a-z]+)+-\d+$/, "is no AWS region")
+    .optional(),
+  /** Tags of every resource of the stack, beside its own. */
+  tags: z.record(z.string().regex(/^(?!aws:)[\w .:/=+@-]{1,128}$/, "is no key of a tag"), z.string().max(256)).default({}),
   /** Makes EKS access entries for the functions; without them an operator maps their roles. */
   accessEntries: z.boolean().default(true),
   /** Makes the role KarpenterNodeRole-NAME of each cluster. */
@@ -65,7 +106,11 @@ const settings = z.strictObject({
     .optional(),
   /** Queues refuse plain HTTP. False only for local stand-ins of AWS, which speak nothing else. */
   enforceTls: z.boolean().default(true),
-  logRetentionDays: z.number().int().positive().default(14),
+  /** How long the functions' logs are kept, one of the numbers of days that CloudWatch Logs offers. */
+  logRetentionDays: z
+    .number()
+    .refine((days) => RETENTION_DAYS.includes(days), `must be one of ${RETENTION_DAYS.join(", ")}`)
+    .default(14),
   /** The EventBridge bus of this account and region that announcements are sent to: "default", or another's name. */
   eventBus: z
     .string()
@@ -74,27 +119,25 @@ const settings = z.strictObject({
   /** An SNS topic that alarms go to. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),
   /**
-   * Bounds what a flood of calls to notify's public URL can cost. 0 bounds nothing: a new account has too little
-   * concurrency to reserve.
+   * Concurrency that is reserved for notify and that notify cannot exceed, which bounds what a flood of calls to its
+   * public URL can cost. 0 reserves none: Lambda refuses a reservation that leaves the account less than 100
+   * unreserved, or any at all in a new account, whose limit is 10.
    */
-  notifyConcurrency: z.number().int().min(0).default(20),
+  notifyConcurrency: z.number().int().min(0).default(0),
   /**
    * Makes the admission function, which refuses bad manifests when they are written and converts karpenter.sh/v1beta1.
    */
   admission: z.boolean().default(false),
   /** The same bound for the URL of the admission function. */
-  admissionConcurrency: z.number().int().min(0).default(20),
+  admissionConcurrency: z.number().int().min(0).default(0),
 });
+
+/** The keys of a cluster and of the settings file. */
+export const CLUSTER_SHAPE: Readonly<Record<string, unknown>> = cluster.shape;
+export const DEPLOYMENT_SHAPE: Readonly<Record<string, unknown>> = settings.shape;
 
 export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;
-
-/**
- * By how many characters clusters may lengthen the policies of a role. IAM takes 10,240; the longest, lifecycle's, has
- * 4,200 without clusters, and each cluster adds 122 and seven times its name: measured, with room for longer names of
- * regions and stacks.
- */
-const MAX_POLICY_GROWTH = 5600;
 
 /** Karpenter's settings that describe its one cluster, and the fields of a cluster that they fill in here. */
 const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const satisfies Readonly<
@@ -142,10 +185,37 @@ function wording(issue: z.core.$ZodIssue): string {
         ? `${place} is missing; it must be ${WORDS[issue.expected] ?? issue.expected}`
         : `${place} must be ${WORDS[issue.expected] ?? issue.expected}`;
     case "unrecognized_keys":
-      return `${path === "" ? "" : `${path} has `}${issue.keys.join(", ")} ${path === "" ? "is no setting" : "which is no setting"}; take it out, or see docs/deploy.md for the names`;
+      return `${path === "" ? "" : `${path} has `}${issue.keys.join(", ")} ${path === "" ? "is no setting" : "which is no setting"}; take it out, or see docs/settings.md for the names`;
     default:
       return `${place} ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
   }
+}
+
+/**
+ * Regions without Lambda function URLs, by the resource types that CloudFormation has in each region (cfn-lint 1.58.0).
+ */
+const WITHOUT_FUNCTION_URLS = new Set([
+  ...["ap-east-2", "ap-south-2", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7", "ca-west-1", "cn-northwest-1"],
+  ...["eu-central-2", "il-central-1", "me-central-1", "mx-central-1", "us-gov-east-1", "us-gov-west-1"],
+]);
+
+/** Whether the settings ask for a URL that API servers call. */
+export function hasPublicUrl({
+  clusters,
+  admission,
+  publicUrl,
+}: Pick<DeploymentSettings, "clusters" | "admission" | "publicUrl">): boolean {
+  return publicUrl !== "none" && (admission || clusters.some(({ sources }) => sources.includes("notify")));
+}
+
+/** Throws one sentence when the region has no URLs of the kind that is asked for. */
+function checkPublicUrl(settings: DeploymentSettings, source: string): void {
+  const region = settings.region ?? process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
+  if (region === undefined || settings.publicUrl !== "functionUrl" || !hasPublicUrl(settings)) return;
+  if (WITHOUT_FUNCTION_URLS.has(region))
+    throw new BadInput(
+      `${source}: ${region} has no Lambda function URLs; set publicUrl to "apiGateway", or leave notify out of the sources and admission off.`,
+    );
 }
 
 /** Checks a cluster in another account. Throws one sentence about the first thing that is wrong. */
@@ -192,14 +262,8 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   if (twice !== undefined) {
     throw new BadInput(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
+  checkPublicUrl(parsed.data, source);
   for (const cluster of parsed.data.clusters) checkAccount(cluster, parsed.data.stackName, source);
-  const bus = parsed.data.eventBus === undefined ? 0 : 150 + parsed.data.eventBus.length;
-  const growth = names.reduce((sum, name) => sum + 122 + 7 * name.length, bus);
-  if (growth > MAX_POLICY_GROWTH) {
-    throw new BadInput(
-      `${source}: ${names.length} clusters of such names make policies larger than IAM takes; deploy some under another stackName.`,
-    );
-  }
   return {
     ...parsed.data,
     clusters: [...described(parsed.data.clusters, given, source)],

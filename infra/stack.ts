@@ -3,6 +3,8 @@
 // Lambda, and nothing in functions/ or core/ imports it.
 
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
+import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
+import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
@@ -16,6 +18,7 @@ import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
+import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
 import { noticesRoleName } from "./role-names.ts";
@@ -38,6 +41,7 @@ export class AutoscalerStack extends Stack {
     super(scope, id, { description: "karpenter-serverless: makes and removes nodes of EKS clusters", ...props });
     this.settings = settings;
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
+    applyHouseRules(this, settings);
     const table = this.#makeTable();
     const queues = {
       provision: this.#makeQueue("provision"),
@@ -55,20 +59,24 @@ export class AutoscalerStack extends Stack {
     this.#watchDeadLetters();
     new CfnOutput(this, "TableName", { value: table.tableName });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
+    new CfnOutput(this, "InterruptionQueueArn", { value: queues.interruption.queueArn });
   }
 
+  /**
+   * Without a fixed name, and kept by deletions and replacements but not by a creation that is rolled back: what a
+   * failed deployment leaves must not be in the way of the next one. Deletion protection would end such a rollback in
+   * ROLLBACK_FAILED.
+   */
   #makeTable(): Table {
     const { ephemeral } = this.settings;
     const table = new Table(this, "Intents", {
-      tableName: this.stackName,
       partitionKey: { name: "pk", type: AttributeType.STRING },
       sortKey: { name: "sk", type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: "ttl",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
-      deletionProtection: !ephemeral,
-      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     table.addGlobalSecondaryIndex({
       indexName: "byInstance",
@@ -78,10 +86,10 @@ export class AutoscalerStack extends Stack {
     return table;
   }
 
+  /** CloudFormation names the queues, because SQS refuses the name of a queue that was deleted in the last minute. */
   #makeQueue(name: QueueName): Queue {
     const { fifo, retentionSeconds, visibilitySeconds, maxReceives } = QUEUES[name];
     return new Queue(this, `${capital(name)}Queue`, {
-      queueName: `${this.stackName}-${name}${fifo ? ".fifo" : ""}`,
       // CloudFormation refuses `fifo: false`.
       ...(fifo && { fifo }),
       deliveryDelay: Duration.seconds(QUEUES[name].delaySeconds),
@@ -95,7 +103,6 @@ export class AutoscalerStack extends Stack {
 
   #makeDeadLetterQueue(name: string, fifo = false): Queue {
     const queue = new Queue(this, `${capital(name)}DeadLetters`, {
-      queueName: `${this.stackName}-${name}-dead${fifo ? ".fifo" : ""}`,
       ...(fifo && { fifo }),
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
@@ -185,12 +192,31 @@ export class AutoscalerStack extends Stack {
     if (audit !== undefined) {
       for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
     }
-    // The API server cannot sign requests: the secret in the path distinguishes it from strangers.
     for (const name of ["notify", "admission"] as const) {
-      const url = functions.get(name)?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+      const target = functions.get(name);
+      const url = target && this.#makeUrl(name, target);
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
     }
     for (const { name } of this.settings.accessEntries ? this.#ownClusters() : []) letFunctionsIn(this, name, functions);
+  }
+
+  /**
+   * The URL by which API servers call a function. An API server cannot sign requests: the secret in the path
+   * distinguishes it from strangers.
+   */
+  #makeUrl(name: "notify" | "admission", target: LambdaFunction): string | undefined {
+    switch (this.settings.publicUrl) {
+      case "functionUrl":
+        return target.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+      case "apiGateway":
+        // Its events have the form of a function URL's.
+        return new HttpApi(this, `${capital(name)}Api`, {
+          description: `${this.stackName}: calls of the clusters' API servers`,
+          defaultIntegration: new HttpLambdaIntegration(capital(name), target),
+        }).apiEndpoint;
+      case "none":
+        return undefined;
+    }
   }
 
   #watchDeadLetters(): void {

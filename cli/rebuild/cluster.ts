@@ -5,12 +5,12 @@ import { noAnnouncements } from "../../functions/shared/announce.ts";
 import { wireBase } from "../../functions/wiring/base.ts";
 import { wireClustersWith } from "../../functions/wiring/clusters.ts";
 import { InputError } from "../input-error.ts";
+import { type TableChoice, tableOf } from "../stack-table.ts";
 import { rebuild } from "./rebuild.ts";
 
 /** What `cli rebuild` is asked for. */
-export interface RebuildOptions {
+export interface RebuildOptions extends TableChoice {
   readonly cluster: string;
-  readonly table: string;
   readonly region: string;
   readonly apply: boolean;
 }
@@ -19,10 +19,11 @@ export interface RebuildOptions {
  * Rebuilds a live cluster with the caller's own AWS credentials, which the cluster must accept. Throws InputError for
  * what the caller can fix.
  */
-export async function rebuildCluster({ cluster, table, region, apply }: RebuildOptions): Promise<string> {
+export async function rebuildCluster({ cluster, region, apply, ...choice }: RebuildOptions): Promise<string> {
   if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
   // The SDK's clients read the region from here, as in Lambda.
   process.env["AWS_REGION"] = region;
+  const table = await tableOf(choice, region);
   try {
     const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
     const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) => ({ fleet: ec2Fleet(ec2Client(region, credentials)) }));

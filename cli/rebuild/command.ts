@@ -3,20 +3,29 @@
 // with --apply its record of intent is written. It must not launch or terminate: that is the lifecycle function's part.
 
 import { defineCommand } from "../command.ts";
-import { DEFAULT_TABLE } from "../scenario/arguments.ts";
+import { DEFAULT_STACK } from "../scenario/arguments.ts";
 
 export const rebuildCommand = defineCommand({
   name: "rebuild",
   summary: "Makes lost records and NodeClaims of a cluster again, from what is left of them",
   options: {
     cluster: { type: "text", value: "NAME", description: "name of the EKS cluster", isRequired: true },
-    table: { type: "text", value: "NAME", description: `DynamoDB table of the stack (${DEFAULT_TABLE})` },
+    stack: { type: "text", value: "NAME", description: `CloudFormation stack whose table is used (${DEFAULT_STACK})` },
+    table: { type: "text", value: "NAME", description: "that table itself, when the stack is gone or may not be read" },
     region: { type: "text", value: "REGION", description: "AWS region; AWS_REGION when absent" },
     apply: { type: "flag", description: "write what is missing; without it, only say what that is" },
   },
-  run: async ({ values: { cluster, table = DEFAULT_TABLE, region = process.env["AWS_REGION"] ?? "", apply } }) => {
+  run: async ({ values: { cluster, table, stack, region = process.env["AWS_REGION"] ?? "", apply } }) => {
     // The clients of AWS and Kubernetes are large, so only this command loads them.
     const { rebuildCluster } = await import("./cluster.ts");
-    return { output: await rebuildCluster({ cluster, table, region, apply }) };
+    return {
+      output: await rebuildCluster({
+        cluster,
+        ...(table !== undefined && { table }),
+        ...(stack !== undefined && { stack }),
+        region,
+        apply,
+      }),
+    };
   },
 });

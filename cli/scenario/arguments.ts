@@ -21,5 +21,5 @@ export const SETTING = {
 
 export const SPOT_TO_SPOT = { type: "flag", description: "replace spot nodes by cheaper spot nodes" } as const;
 
-/** The table of the stack where --table is not given. */
-export const DEFAULT_TABLE = "karpenter-serverless";
+/** The stack whose table is used where neither --table nor --stack is given. */
+export const DEFAULT_STACK = "karpenter-serverless";

@@ -126,15 +126,17 @@ function regionOf(nodes: readonly Node[]): string | undefined {
  * Connects as the functions do: EKS gives the address of the cluster, the table gives records, unavailable offerings
  * and prices.
  */
-async function throughStack(cluster: string, { region = process.env["AWS_REGION"], table }: WhatIfOptions): Promise<ClusterStateDeps> {
+async function throughStack(cluster: string, { region = process.env["AWS_REGION"], ...choice }: WhatIfOptions): Promise<ClusterStateDeps> {
   if (region === undefined || region === "")
     throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
   // The SDK's clients read the region from here, as in Lambda.
   process.env["AWS_REGION"] = region;
-  const [{ wireBase }, { wireClusters }] = await Promise.all([
+  const [{ tableOf }, { wireBase }, { wireClusters }] = await Promise.all([
+    import("../stack-table.ts"),
     import("../../functions/wiring/base.ts"),
     import("../../functions/wiring/clusters.ts"),
   ]);
+  const table = await tableOf(choice, region);
   try {
     const base = wireBase("what-if", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
     const deps = await wireClusters(base)(cluster);

@@ -1,7 +1,8 @@
 import { oneOf, type ParsedArguments, wholeNumber } from "../../functions/adapters/command-line.ts";
 import { PROGRAM } from "../command.ts";
 import { InputError } from "../input-error.ts";
-import { DEFAULT_TABLE, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
+import { DEFAULT_STACK, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
+import type { TableChoice } from "../stack-table.ts";
 
 export const WHAT_IF_SOURCE = {
   name: "SOURCE",
@@ -19,7 +20,8 @@ export const WHAT_IF_OPTIONS = {
   context: text("NAME", "a live cluster: context of the kubeconfig; it is only read"),
   kubeconfig: text("FILE", "kubeconfig file; $KUBECONFIG or ~/.kube/config when absent"),
   cluster: text("NAME", "a live EKS cluster that the stack serves: with AWS credentials, and with what the stack's table knows"),
-  table: text("NAME", `DynamoDB table of the stack (${DEFAULT_TABLE})`),
+  stack: text("NAME", `with --cluster: CloudFormation stack whose table is used (${DEFAULT_STACK})`),
+  table: text("NAME", "with --cluster: that table itself"),
   region: text("REGION", "AWS region; AWS_REGION, or that of the nodes, when absent"),
   save: text("FILE", "write the cluster to this file (.gz compresses) and do nothing else; environment, images and user data are left out"),
   apply: list("PATH", "manifests, as if applied: NodePool, EC2NodeClass, NodeOverlay, PodDisruptionBudget (file or folder; several times)"),
@@ -40,13 +42,12 @@ export const WHAT_IF_OPTIONS = {
 } as const;
 
 /** What `cli what-if` is asked for. */
-export interface WhatIfOptions {
+export interface WhatIfOptions extends TableChoice {
   /** Path of a file; absent for a live cluster. */
   readonly file?: string;
   readonly context?: string;
   readonly kubeconfig?: string;
   readonly cluster?: string;
-  readonly table: string;
   readonly region?: string;
   /** Path of the file to write; nothing else is done then. */
   readonly save?: string;
@@ -84,7 +85,7 @@ const HELP = `see ${PROGRAM} what-if --help`;
 
 /** The options that the parsed words stand for. Throws InputError or ArgumentError. */
 export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<typeof WHAT_IF_OPTIONS>): WhatIfOptions {
-  const { context, kubeconfig, cluster, region, save, table = DEFAULT_TABLE } = values;
+  const { context, kubeconfig, cluster, region, save, table, stack } = values;
   const live = Object.entries({ context, kubeconfig, cluster }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (file !== undefined && live.length > 0) throw new InputError(`${file} and --${live[0]} are two sources; give one of them`);
   if (file === undefined && live.length === 0)
@@ -92,10 +93,9 @@ export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<t
   const days = Number(values.days ?? DEFAULT_DAYS);
   if (!(days > 0)) throw new InputError(`--days takes a number above 0, not "${values.days}"`);
   const decisions = values.decisions === undefined ? undefined : wholeNumber(values.decisions, "--decisions");
-  const optional = { file, context, kubeconfig, cluster, region, save, decisions };
+  const optional = { file, context, kubeconfig, cluster, table, stack, region, save, decisions };
   return {
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<WhatIfOptions>),
-    table,
     request: {
       apply: values.apply,
       set: values.set,

@@ -10,7 +10,7 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass, ResolvedSubnet } from "../model/node-class.ts";
 import { parseResources, resourcesProblem } from "../model/quantity.ts";
-import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
+import { CLAIM_UID_TAG, NAME_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { amiFor } from "../node-class/ami.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
@@ -137,11 +137,20 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
     clientToken: clientToken(uid, input.attempt),
     capacityType,
     launchTemplates,
-    tags: { ...tags, [NODE_CLAIM_TAG]: claim.metadata.name, [CLAIM_UID_TAG]: uid },
+    tags: { [NAME_TAG]: nameTag(claim), ...tags, [NODE_CLAIM_TAG]: claim.metadata.name, [CLAIM_UID_TAG]: uid },
     ...(claim.metadata.annotations?.[PRICE_OVERLAY_APPLIED] === "true" && { prioritized: true as const }),
     ...(nodeClass.spec.context !== undefined && !relaxed && { context: nodeClass.spec.context }),
   };
   return { ok: { request, templates } };
+}
+
+/**
+ * What the EC2 console shows as the name of the machine, NODEPOOL/NODECLAIM, unless the EC2NodeClass sets its own.
+ * Karpenter writes the node's name in a call of its own once the node has registered
+ * (karpenter-provider-aws: pkg/controllers/nodeclaim/tagging/controller.go, Controller.tagInstance).
+ */
+function nameTag({ metadata: { name, labels } }: NodeClaim): string {
+  return `${labels?.[NODE_POOL] ?? ""}/${name}`.replace(/^\//, "");
 }
 
 /** Types with an image that they boot, with their offerings in zones that have a subnet. */

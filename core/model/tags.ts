@@ -2,6 +2,7 @@ import { NODE_CLASS, NODE_POOL } from "./labels.ts";
 import type { EC2NodeClass } from "./node-class.ts";
 
 export const CLUSTER_TAG = "eks:eks-cluster-name";
+export const NAME_TAG = "Name";
 export const NODE_CLAIM_TAG = "karpenter.sh/nodeclaim";
 export const CLAIM_UID_TAG = "karpenter-serverless/claim-uid";
 

@@ -10,6 +10,8 @@ export interface ClusterConfig {
   readonly endpoint?: string;
   /** PEM in base64; from eks:DescribeCluster when absent. */
   readonly caBundle?: string;
+  /** The log group of its audit records; /aws/eks/NAME/cluster when absent. */
+  readonly logGroup?: string;
   /** The role that reaches a cluster in another account. */
   readonly roleArn?: string;
   /** The external ID that the role's trust policy asks for. */
@@ -28,6 +30,7 @@ const cluster = z.strictObject(
     ),
     endpoint: z.optional(text(/^https:\/\/\S+$/, "must start with https://")),
     caBundle: z.optional(text(/^[A-Za-z0-9+/=\s]+$/, "must be PEM in base64")),
+    logGroup: z.optional(text(/^[\w#./-]{1,512}$/, "must be the name of a log group")),
     roleArn: z.optional(text(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+$/, "must be the ARN of an IAM role")),
     externalId: z.optional(text(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")),
   },

@@ -24,14 +24,19 @@ export interface Config extends WiringSettings {
   /** Where the functions run and launch instances; Lambda sets it. */
   readonly region: string;
   readonly tableName: string;
+  /** The endpoint of Secrets Manager, where a local stand-in serves it. */
+  readonly secretsEndpoint?: string;
   /** The endpoint of STS, where a local stand-in serves it. */
   readonly stsEndpoint?: string;
   readonly queues: QueueUrls;
   /** Never empty, names unique. */
   readonly clusters: readonly ClusterConfig[];
-  /** Last part of the notify function's path; no other function has it. */
+  /**
+   * Last part of the notify function's path, or the ARN of the Secrets Manager secret that holds it; no other function
+   * has it.
+   */
   readonly notifyToken?: string;
-  /** The secret part of the admission function's path; no other function has it. */
+  /** The same for the admission function's path; no other function has it. */
   readonly admissionToken?: string;
   /** The EventBridge bus that announcements are sent to; none are when absent. */
   readonly eventBusName?: string;
@@ -57,7 +62,14 @@ const url = optionalVariable(matching("the queue's URL, as its stack output says
 
 /** The text is a secret: the sentence must not repeat it. */
 const token = z.optional(
-  z.string().check(z.regex(/^([A-Za-z0-9_-]{16,})?$/, "must be 16 or more letters, digits, - or _; make one with: openssl rand -hex 24")),
+  z
+    .string()
+    .check(
+      z.regex(
+        /^([A-Za-z0-9_-]{16,}|arn:[\w-]+:secretsmanager:\S+)?$/,
+        "must be 16 or more letters, digits, - or _, or the ARN of a Secrets Manager secret; make one with: openssl rand -hex 24",
+      ),
+    ),
 );
 
 const rows = Object.entries(SETTINGS).map(([name, { read, fallback }]) => [name, variable<unknown>(read, fallback)]);
@@ -65,6 +77,8 @@ const settings = Object.fromEntries(rows) as { readonly [N in SettingName]: Retu
 
 const environment = z.object({
   AWS_REGION: variable(matching("an AWS region such as us-west-2", /^[a-z]{2,}(-[a-z]+)+-\d+$/), "us-east-1"),
+  AWS_ENDPOINT_URL: optionalVariable(matching("a URL", /^https?:\/\/\S+$/)),
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: optionalVariable(matching("a URL", /^https?:\/\/\S+$/)),
   AWS_ENDPOINT_URL_STS: optionalVariable(matching("a URL", /^https?:\/\/\S+$/)),
   TABLE_NAME: z
     .string({ error: "is missing; set it to the name of the DynamoDB table" })
@@ -95,14 +109,16 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
   const missing = required.find((name) => !parsed.data[name]);
   if (missing !== undefined) {
     const wanted = missing.endsWith("_TOKEN")
-      ? "a random text of 16 or more letters and digits"
+      ? "the ARN of its Secrets Manager secret, as the stack does"
       : "the queue's URL, as its stack output says";
     throw new ConfigError(`${missing}: is missing; set it to ${wanted}.`);
   }
   const values = parsed.data;
+  const { AWS_ENDPOINT_URL: anyEndpoint, AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsEndpoint = anyEndpoint } = values;
   return {
     region: values.AWS_REGION,
     tableName: values.TABLE_NAME,
+    ...(secretsEndpoint !== undefined && { secretsEndpoint }),
     ...(values.AWS_ENDPOINT_URL_STS !== undefined && { stsEndpoint: values.AWS_ENDPOINT_URL_STS }),
     queues: {
       ...(values.PROVISION_QUEUE_URL !== undefined && { provision: values.PROVISION_QUEUE_URL }),

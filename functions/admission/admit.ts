@@ -1,17 +1,15 @@
 import type { Gates } from "../../core/admission/gates.ts";
 import type { JsonObject } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
+import { answer, type HttpRequest, type HttpResponse, mapIn } from "../adapters/function-url.ts";
+import type { PathToken } from "../adapters/path-token.ts";
 import { convertAll } from "./convert-all.ts";
 import { fillIn } from "./fill-in.ts";
 import { judge } from "./judge.ts";
 
 export interface AdmissionDeps {
   readonly log: Log;
-  /**
-   * The secret in the path. The API server cannot sign its requests, so this is what distinguishes it from a stranger.
-   */
-  readonly token: string;
+  readonly isToken: PathToken;
   readonly clusters: ReadonlySet<string>;
   /** The feature gates that the stack's other functions run with. */
   readonly gates: Gates;
@@ -39,10 +37,10 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
  * Answers a review of NodePools, EC2NodeClasses, NodeOverlays or (conversion only) NodeClaims from the request alone.
  * Path: /v1/CLUSTER/TOKEN/DUTY.
  */
-export function admit({ path, body }: HttpRequest, { log, token, clusters, gates }: AdmissionDeps): HttpResponse {
+export async function admit({ path, body }: HttpRequest, { log, isToken, clusters, gates }: AdmissionDeps): Promise<HttpResponse> {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
   const duty = DUTIES.get(name);
-  if (version !== "v1" || !sameText(given, token) || duty === undefined)
+  if (version !== "v1" || duty === undefined || !(await isToken(given)))
     return answer(403, { message: "Not a path of this function; see the stack's AdmissionUrl output." });
   if (!clusters.has(cluster)) return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
   const { apiVersion, kind, respond } = duty;

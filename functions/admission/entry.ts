@@ -6,4 +6,4 @@ import { functionUrlEntry } from "../adapters/function-url.ts";
 import { type AdmissionDeps, admit } from "./admit.ts";
 
 /** Handles the requests that the clusters' webhooks and CRDs send to the function URL. */
-export const admissionEntry = (deps: AdmissionDeps) => functionUrlEntry(async (request) => admit(request, deps));
+export const admissionEntry = (deps: AdmissionDeps) => functionUrlEntry((request) => admit(request, deps));

@@ -10,9 +10,10 @@ export const auditEntry =
   (event: CloudWatchLogsEvent): Promise<void> =>
     listen(event, deps);
 
-const LOG_GROUP = /^\/aws\/eks\/(.+)\/cluster$/;
-
-/** The cluster that an EKS log group belongs to, if it is one of `clusters`. */
-export function clusterOfLogGroup(clusters: readonly string[]): (logGroup: string) => string | undefined {
-  return (logGroup) => clusters.find((name) => name === LOG_GROUP.exec(logGroup)?.[1]);
+/** The cluster whose audit records a log group holds, if it is one of `clusters`. */
+export function clusterOfLogGroup(
+  clusters: readonly { readonly name: string; readonly logGroup?: string }[],
+): (logGroup: string) => string | undefined {
+  const names = new Map(clusters.map(({ name, logGroup = `/aws/eks/${name}/cluster` }) => [logGroup, name]));
+  return (logGroup) => names.get(logGroup);
 }

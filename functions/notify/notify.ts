@@ -4,17 +4,15 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
-import { answer, type HttpRequest, type HttpResponse, sameText } from "../adapters/function-url.ts";
+import { answer, type HttpRequest, type HttpResponse } from "../adapters/function-url.ts";
+import type { PathToken } from "../adapters/path-token.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 
 export interface NotifyDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;
   readonly wakeUps: WakeUps;
   readonly log: Log;
-  /**
-   * The secret in the path. The API server cannot sign its requests, so this is what distinguishes it from a stranger.
-   */
-  readonly token: string;
+  readonly isToken: PathToken;
   readonly clusters: ReadonlySet<string>;
 }
 
@@ -24,7 +22,7 @@ export interface NotifyDeps {
  */
 export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<HttpResponse> {
   const [, version, cluster = "", token = ""] = request.path.split("/");
-  if (version !== "v1" || !sameText(token, deps.token))
+  if (version !== "v1" || !(await deps.isToken(token)))
     return answer(403, { message: "Not a path of this function; see the stack's NotifyUrl output." });
   if (!deps.clusters.has(cluster))
     return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });

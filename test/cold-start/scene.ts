@@ -5,7 +5,9 @@ import spotInterruption from "../../events/spot-interruption.json" with { type: 
 
 const ACCOUNT = "111122223333";
 const REGION = "us-west-2";
-const TOKEN = "0123456789abcdef";
+/** What the stand-in of Secrets Manager says that each secret holds. */
+export const TOKEN = "0123456789abcdef";
+const SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:token";
 
 /** Environment variables of every function, with the addresses of the stand-ins. */
 export function variablesFor({ fake, tables }: { readonly fake: string; readonly tables: string }): Readonly<Record<string, string>> {
@@ -21,10 +23,10 @@ export function variablesFor({ fake, tables }: { readonly fake: string; readonly
     CLAIM_QUEUE_URL: queue("claims"),
     DISRUPTION_QUEUE_URL: queue("disruption"),
     CATALOG_QUEUE_URL: queue("catalog"),
-    NOTIFY_TOKEN: TOKEN,
-    ADMISSION_TOKEN: TOKEN,
+    NOTIFY_TOKEN: SECRET,
+    ADMISSION_TOKEN: SECRET,
     ...Object.fromEntries(["EC2", "SSM", "PRICING", "EKS", "IAM", "STS"].map((service) => [`AWS_ENDPOINT_URL_${service}`, fake])),
-    ...Object.fromEntries(["DYNAMODB", "SQS"].map((service) => [`AWS_ENDPOINT_URL_${service}`, tables])),
+    ...Object.fromEntries(["DYNAMODB", "SQS", "SECRETS_MANAGER"].map((service) => [`AWS_ENDPOINT_URL_${service}`, tables])),
   };
 }
 

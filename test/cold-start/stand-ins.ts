@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
+import { TOKEN } from "./scene.ts";
 
 /**
  * The services that a first invocation calls: an API server, DynamoDB and SQS. They answer at once and are empty except
@@ -42,7 +43,7 @@ export async function startStandIns(dir: string): Promise<StandIns> {
     const Successful = Entries.map(({ Id, MessageBody }) => ({ Id, MessageId: Id, MD5OfMessageBody: md5(MessageBody) }));
     // A lease is always granted: the update returns its token.
     const Item = Key?.pk.S === "document#cluster/c1" && Key.sk.S === "head" ? description(`https://127.0.0.1:${secure}`, cert) : undefined;
-    const answer = { Items: [], Count: 0, Attributes: { token: { N: "1" } }, Successful, Item };
+    const answer = { Items: [], Count: 0, Attributes: { token: { N: "1" } }, Successful, Item, SecretString: TOKEN };
     response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(answer));
   });
   const [secure, plain] = await Promise.all([listening(apiServer), listening(tables)]);

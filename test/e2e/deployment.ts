@@ -5,11 +5,12 @@ import { bundleCode } from "../../infra/build.ts";
 import { FUNCTION_NAMES } from "../../infra/functions.ts";
 import { manifests } from "../../infra/manifests.ts";
 import { parseSettings } from "../../infra/settings.ts";
+import { webhooksOf } from "../../infra/stack-webhooks.ts";
 import { ACCOUNT, CLUSTER, REGION, type Stage } from "./stage.ts";
 import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
 import { awsJson } from "./support/aws-call.ts";
 import type { ClusterIdentity } from "./support/cluster.ts";
-import { clusterIdentities, deployTemplate, readSynthesized, type Template } from "./support/deploy.ts";
+import { clusterIdentities, deployTemplate, physicalNames, readSynthesized, type Template } from "./support/deploy.ts";
 import { copyTables, type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
 import { type FunctionUrlGateway, startFunctionUrlGateway } from "./support/function-url.ts";
 import { type MiniStack, startMiniStack } from "./support/ministack.ts";
@@ -18,7 +19,6 @@ import { limitPollers } from "./support/pollers.ts";
 // The product's own stack on MiniStack and DynamoDB Local, with access to the cluster of a stage.
 
 export const STACK = "karpenter-serverless";
-const NOTIFY_TOKEN = "0123456789abcdef0123456789abcdef";
 
 /** An event of AWS for the default event bus. */
 export interface BusEvent {
@@ -32,6 +32,8 @@ export interface Deployment {
   readonly ministack: MiniStack;
   readonly dynamodb: DynamoDbLocal;
   readonly outputs: Readonly<Record<string, string>>;
+  /** The names that CloudFormation gave to the stack's resources, by their logical ids. */
+  readonly names: Readonly<Record<string, string>>;
   /** The functions' users in the cluster. */
   readonly identities: readonly ClusterIdentity[];
   /** Sources of wake-ups besides the sweep, each switched on separately. */
@@ -62,7 +64,7 @@ export async function startDeployment({
   /** Default: the functions call the database directly. */
   readonly gateOf?: (database: DynamoDbLocal) => Promise<Gate>;
   /** Called before the functions have access to the cluster. */
-  readonly onDeployed?: (template: Template, ministack: MiniStack) => Promise<void>;
+  readonly onDeployed?: (template: Template, ministack: MiniStack, names: Deployment["names"]) => Promise<void>;
 }): Promise<Deployment> {
   const { cluster, fake, dataDir } = stage;
   const dynamodb = await startDynamoDbLocal({ dataDir });
@@ -82,7 +84,8 @@ export async function startDeployment({
   await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
   const { outputs, template } = await deploy(stage, bundles, ministack);
   await limitPollers(ministack);
-  await onDeployed?.(template, ministack);
+  const names = await physicalNames(ministack, STACK);
+  await onDeployed?.(template, ministack, names);
   await copyTables({ from: ministack, dynamodb });
   const identities = await clusterIdentities(ministack, CLUSTER);
   await cluster.setIdentities(identities);
@@ -94,7 +97,7 @@ export async function startDeployment({
   };
   await stopListening();
   return {
-    ...{ ministack, dynamodb, outputs, identities, stopListening },
+    ...{ ministack, dynamodb, outputs, names, identities, stopListening },
     async listenToAudit() {
       const began = new Date().toISOString();
       // A new listener receives only events from now on.
@@ -102,7 +105,8 @@ export async function startDeployment({
     },
     async registerWebhook(given) {
       gateway = given ?? (await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl: outputs["NotifyUrl"] ?? "", cluster }));
-      const input = manifests({ cluster: CLUSTER, notifyUrl: gateway.url, notifyToken: NOTIFY_TOKEN, caBundle: gateway.caBundle });
+      const webhooks = await webhooksOf(STACK, REGION, { endpoint: ministack.url, credentials: ministack.credentials });
+      const input = manifests({ cluster: CLUSTER, ...webhooks, notifyUrl: gateway.url, caBundle: gateway.caBundle });
       await cluster.kubectl("apply", "--server-side", "-f", "-", { input });
     },
     async removeWebhook() {
@@ -147,7 +151,6 @@ async function deploy({ dataDir }: Stage, bundles: string, ministack: MiniStack)
       architecture: "x86_64",
       ephemeral: true,
       enforceTls: false,
-      notifyConcurrency: 0,
       settings: { LOG_LEVEL: "debug", FEATURE_GATES: "SpotToSpotConsolidation=true" },
     },
     "the end-to-end run",
@@ -155,12 +158,6 @@ async function deploy({ dataDir }: Stage, bundles: string, ministack: MiniStack)
   const outDir = join(dataDir, "cdk.out");
   makeApp({ settings, outDir, code: (name) => Code.fromAsset(join(bundles, name), { exclude: ["*.map"] }) }).app.synth();
   const { template, assets } = readSynthesized(outDir, STACK, ministack);
-  const outputs = await deployTemplate({
-    target: ministack,
-    stackName: STACK,
-    template,
-    assets,
-    parameters: { NotifyToken: NOTIFY_TOKEN },
-  });
+  const outputs = await deployTemplate({ target: ministack, stackName: STACK, template, assets });
   return { outputs, template };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { bundleFunctions, type Deployment, STACK, startDeployment } from "./deployment.ts";
+import { bundleFunctions, type Deployment, startDeployment } from "./deployment.ts";
 import { startDynamoDbGate } from "./iam/dynamodb-gate.ts";
 import { type Ledger, ledger, wordRefusal } from "./iam/ledger.ts";
 import { questionsOf } from "./iam/questions.ts";
@@ -47,8 +47,8 @@ export async function startWorld(): Promise<E2eWorld> {
     stage,
     bundles: await bundleFunctions(join(dataDir, "dist")),
     gateOf: ({ url }) => startDynamoDbGate({ target: url, ledger: permissions, place }),
-    onDeployed: async (template, ministack) => {
-      const policies = policiesByFunction(template, place);
+    onDeployed: async (template, ministack, names) => {
+      const policies = policiesByFunction(template, place, names);
       permissions.know(
         (await deployedFunctions(ministack)).map(({ name, credentials: { accessKeyId } }) => ({
           ...{ name, accessKey: accessKeyId, statements: policies.get(name) ?? [] },
@@ -66,7 +66,10 @@ export async function startWorld(): Promise<E2eWorld> {
     async items(prefix) {
       // The catalogue alone may fill a page, so all pages are read.
       let found = 0;
-      for await (const { Items = [] } of paginateScan({ client: table }, { TableName: STACK, ProjectionExpression: "sk" })) {
+      for await (const { Items = [] } of paginateScan(
+        { client: table },
+        { TableName: deployment.outputs["TableName"], ProjectionExpression: "sk" },
+      )) {
         found += Items.filter(({ sk }) => sk?.S?.startsWith(prefix)).length;
       }
       return found;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { WELL_KNOWN_LABELS } from "../../core/model/labels.ts";
+import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
 import { manifests } from "../../infra/manifests.ts";
 
 const CRDS = join(import.meta.dirname, "..", "..", "infra", "crds");
@@ -149,6 +150,13 @@ describe("CRDs", () => {
   });
 });
 
+interface FlowSchema {
+  readonly spec: {
+    readonly priorityLevelConfiguration: { readonly name: string };
+    readonly rules: readonly { readonly subjects: readonly { readonly group: { readonly name: string } }[] }[];
+  };
+}
+
 describe("RBAC", () => {
   const roles = all().filter(({ kind }) => kind === "ClusterRole" || kind === "Role");
   const rules = (name: string) => roles.find(({ metadata }) => metadata.name === `karpenter-serverless:${name}`)?.rules ?? [];
@@ -162,6 +170,18 @@ describe("RBAC", () => {
         `karpenter-serverless:${name}`,
         [`Group karpenter-serverless:${name}`],
       ]),
+    );
+  });
+
+  it("each function with a role in the cluster is served before ordinary users when the API server is overloaded", () => {
+    const [schema, ...others] = all().filter(({ kind }) => kind === "FlowSchema") as unknown as readonly FlowSchema[];
+    expect(others).toEqual([]);
+    expect(schema?.spec.priorityLevelConfiguration.name).toBe("workload-high");
+    const groups = schema?.spec.rules.flatMap(({ subjects }) => subjects.map(({ group }) => group.name)) ?? [];
+    expect(groups.sort()).toEqual(
+      FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters)
+        .map((name) => `karpenter-serverless:${name}`)
+        .sort(),
     );
   });
 

@@ -1,13 +1,21 @@
 import { expect, it } from "vitest";
 import { parseConfig } from "../../functions/adapters/config.ts";
 import { SETTINGS } from "../../functions/adapters/setting-table.ts";
+import { CLUSTER, DEPLOYMENT } from "../../infra/deployment-notes.ts";
 import { EFFECTS, WITHOUT_EFFECT } from "../../infra/setting-notes.ts";
+import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE } from "../../infra/settings.ts";
 import { settingsPage } from "../../infra/settings-page.ts";
 
 const base = { TABLE_NAME: "table", CLUSTERS: '[{"name":"c1"}]' };
 
 it("docs/settings.md is what the tables say", async () => {
   await expect(settingsPage()).toMatchFileSnapshot("../../docs/settings.md");
+});
+
+it("every key of the settings file and of a cluster is documented, and no other", () => {
+  const sorted = (keys: object): readonly string[] => Object.keys(keys).sort();
+  expect(sorted(DEPLOYMENT)).toEqual(sorted(DEPLOYMENT_SHAPE));
+  expect(sorted(CLUSTER)).toEqual(sorted(CLUSTER_SHAPE));
 });
 
 it("no setting both has an effect and has none", () => {

@@ -82,7 +82,6 @@ describe("a stack made with settings", () => {
   });
 
   it("holds wake-ups for plans back for a second, whatever BATCH_IDLE_DURATION is", () => {
-    const QueueName = "karpenter-serverless-provision.fifo";
-    for (const template of [plain, set]) template.hasResourceProperties("AWS::SQS::Queue", { QueueName, DelaySeconds: 1 });
+    for (const template of [plain, set]) template.hasResourceProperties("AWS::SQS::Queue", { FifoQueue: true, DelaySeconds: 1 });
   });
 });

@@ -10,7 +10,7 @@ import type { FunctionName } from "../../infra/functions.ts";
 import { parseSettings } from "../../infra/settings.ts";
 import { type AwsTarget, awsJson, awsQuery } from "../e2e/support/aws-call.ts";
 import { removeDir } from "../e2e/support/child.ts";
-import { deployedFunctions, deployTemplate, readSynthesized, type Template } from "../e2e/support/deploy.ts";
+import { deployedFunctions, deployTemplate, nameOf, physicalNames, readSynthesized, type Template } from "../e2e/support/deploy.ts";
 import { type MiniStack, startMiniStack } from "../e2e/support/ministack.ts";
 import { eventually } from "../e2e/support/wait.ts";
 
@@ -58,7 +58,8 @@ const STACK = "autoscaler";
 const LOG_GROUP = "/aws/eks/c1/cluster";
 
 async function send(ministack: MiniStack, queue: string, body: object, fifo: object = {}): Promise<unknown> {
-  const { QueueUrl } = await awsJson<{ QueueUrl: string }>(ministack, "sqs", "AmazonSQS.GetQueueUrl", { QueueName: `${STACK}-${queue}` });
+  const QueueName = nameOf(await physicalNames(ministack, STACK), queue);
+  const { QueueUrl } = await awsJson<{ QueueUrl: string }>(ministack, "sqs", "AmazonSQS.GetQueueUrl", { QueueName });
   return awsJson(ministack, "sqs", "AmazonSQS.SendMessage", { QueueUrl, MessageBody: JSON.stringify(body), ...fifo });
 }
 
@@ -85,13 +86,18 @@ const STEPS: readonly Step[] = [
   [
     "a wake-up of the provision queue",
     (ministack) =>
-      send(ministack, "provision.fifo", { kind: "provision", cluster: "c1" }, { MessageGroupId: "c1", MessageDeduplicationId: "1" }),
+      send(ministack, "ProvisionQueue", { kind: "provision", cluster: "c1" }, { MessageGroupId: "c1", MessageDeduplicationId: "1" }),
     "provision",
     '"MessageGroupId":"c1"',
   ],
-  ["a wake-up of the claims queue", (ministack) => send(ministack, "claims", { kind: "claim" }), "lifecycle", '"eventSource":"aws:sqs"'],
-  ["a wake-up of the disruption queue", (ministack) => send(ministack, "disruption", { kind: "disruption" }), "disruption", "aws:sqs"],
-  ["a wake-up of the catalog queue", (ministack) => send(ministack, "catalog", { kind: "catalog" }), "catalog", "aws:sqs"],
+  [
+    "a wake-up of the claims queue",
+    (ministack) => send(ministack, "ClaimsQueue", { kind: "claim" }),
+    "lifecycle",
+    '"eventSource":"aws:sqs"',
+  ],
+  ["a wake-up of the disruption queue", (ministack) => send(ministack, "DisruptionQueue", { kind: "disruption" }), "disruption", "aws:sqs"],
+  ["a wake-up of the catalog queue", (ministack) => send(ministack, "CatalogQueue", { kind: "catalog" }), "catalog", "aws:sqs"],
   [
     "a spot interruption",
     async (ministack) => {
@@ -202,13 +208,7 @@ async function main(): Promise<void> {
     await awsJson(ministack, "logs", "Logs_20140328.CreateLogStream", { logGroupName: LOG_GROUP, logStreamName: "audit" });
     const began = performance.now();
     const { template, assets } = readSynthesized(join(dir, "cdk.out"), STACK, ministack);
-    const outputs = await deployTemplate({
-      target: ministack,
-      stackName: STACK,
-      template,
-      assets,
-      parameters: { NotifyToken: "0123456789abcdef", AdmissionToken: "fedcba9876543210" },
-    });
+    const outputs = await deployTemplate({ target: ministack, stackName: STACK, template, assets });
     console.log(`${Object.keys(template.Resources).length} resources deployed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     for (const { stackName } of access) {
       const file = join(dir, "cdk.out", `${stackName}.template.json`);
@@ -216,7 +216,7 @@ async function main(): Promise<void> {
         target: inOtherAccount(ministack),
         stackName,
         template: JSON.parse(readFileSync(file, "utf8")) as Template,
-        parameters: { OwnerAccount: ministack.accountId },
+        parameters: { InterruptionQueueArn: outputs["InterruptionQueueArn"] ?? "" },
       });
     }
     for (const [name, act, by, text] of STEPS) {

@@ -1,18 +1,8 @@
-import { Sha256 } from "@smithy/core/checksum";
-import { HttpRequest } from "@smithy/protocol-http";
-import { SignatureV4 } from "@smithy/signature-v4";
 import { NotFoundError } from "../../../core/ports/errors.ts";
 import type { ShiftedZone, ZonalShift } from "../../../core/ports/zonal-shift.ts";
+import { type SignedCaller, signedFetch } from "./signed-fetch.ts";
 
-const TIMEOUT_MS = 5_000;
-
-export interface ArcOptions {
-  readonly region: string;
-  /** The SDK's credentials or a provider of them. */
-  readonly credentials: ConstructorParameters<typeof SignatureV4>[0]["credentials"];
-  /** For tests. */
-  readonly fetch?: typeof globalThis.fetch;
-}
+export type ArcOptions = Pick<SignedCaller, "region" | "credentials" | "fetch">;
 
 /** The fields of ARC's answer that are read; times in seconds since the epoch. */
 interface ManagedResource {
@@ -21,18 +11,14 @@ interface ManagedResource {
 }
 
 /**
- * The port ZonalShift: the one call to ARC that is needed, signed here, because ARC's SDK client would add 0.3 MB for a
- * setting that few use.
+ * The port ZonalShift: the one call to ARC that is needed, because ARC's SDK client would add 0.3 MB for a setting that
+ * few use.
  */
-export function arcZonalShift({ region, credentials, fetch = globalThis.fetch }: ArcOptions): ZonalShift {
-  const signer = new SignatureV4({ service: "arc-zonal-shift", region, credentials, sha256: Sha256 });
-  const hostname = `arc-zonal-shift.${region}.${region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`;
+export function arcZonalShift(options: ArcOptions): ZonalShift {
   return {
     async awayFrom(clusterArn) {
       const path = `/managedresources/${encodeURIComponent(clusterArn)}`;
-      const request = new HttpRequest({ method: "GET", protocol: "https:", hostname, path, headers: { host: hostname } });
-      const { headers } = await signer.sign(request);
-      const response = await fetch(`https://${hostname}${path}`, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await signedFetch({ ...options, service: "arc-zonal-shift" }, { method: "GET", path });
       const body = (await response.json().catch(() => ({}))) as ManagedResource & { readonly message?: string };
       if (response.status === 404) throw new NotFoundError(`ARC does not manage ${clusterArn}`);
       if (!response.ok) throw new Error(`GetManagedResource of ${clusterArn}: ${response.status} ${body.message ?? ""}`.trimEnd());

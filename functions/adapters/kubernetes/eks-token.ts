@@ -1,6 +1,7 @@
 import { Sha256 } from "@smithy/core/checksum";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { dnsSuffix } from "../aws/signed-fetch.ts";
 
 export interface EksTokenOptions {
   /** Name of the EKS cluster; a token is valid for this cluster only. */
@@ -25,7 +26,7 @@ const EXPIRES_SECONDS = 60;
 export function eksToken(options: EksTokenOptions): (asked?: { readonly renew?: boolean }) => Promise<string> {
   const now = options.now ?? Date.now;
   const signer = new SignatureV4({ service: "sts", region: options.region, credentials: options.credentials, sha256: Sha256 });
-  const hostname = `sts.${options.region}.${options.region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`;
+  const hostname = `sts.${options.region}.${dnsSuffix(options.region)}`;
   let kept: { readonly token: string; readonly signedAt: number } | undefined;
 
   return async ({ renew = false } = {}) => {

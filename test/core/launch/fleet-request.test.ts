@@ -28,12 +28,17 @@ const amdOnly = () => nodeClass({ status: { amis: nodeClass().status?.amis?.filt
 const key = (name: string): string => `karpenter.k8s.aws/instance-${name}`;
 
 describe("renderLaunch", () => {
+  it("a machine has the name that its EC2NodeClass gives, if it gives one", () => {
+    expect(launched({ nodeClass: nodeClass({ spec: { tags: { Name: "web" } } }) }).request.tags["Name"]).toBe("web");
+  });
+
   it("a launch has one template per image and pod limit, and asks for spot in every zone", () => {
     const { request, templates } = launched();
     expect(request).toMatchObject({
       clientToken: "11111111-2222-3333-4444-555555555555-0",
       capacityType: "spot",
       tags: {
+        Name: "default/default-abcde",
         "kubernetes.io/cluster/prod": "owned",
         "eks:eks-cluster-name": "prod",
         "karpenter.sh/nodepool": "default",
@@ -47,6 +52,7 @@ describe("renderLaunch", () => {
     for (const { name, tags } of templates) {
       expect(name).toMatch(/^karpenter\.k8s\.aws\/[0-9a-f]{16}$/);
       expect(tags).not.toHaveProperty("karpenter.sh/nodeclaim");
+      expect(tags).not.toHaveProperty("Name");
     }
     expect(overridesOf()).toContainEqual({
       instanceType: "m5.large",

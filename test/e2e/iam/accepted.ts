@@ -20,7 +20,7 @@ export const NEVER_USED: readonly Accepted[] = [
   {
     functions: ["audit"],
     sid: "Wake",
-    resource: "*-audit-dead",
+    resource: "*AuditDeadLetters*",
     reason: "Lambda sends there what no try has handled, with the function's role",
   },
   { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:snapshot/*", reason: BY_NODE_CLASS },

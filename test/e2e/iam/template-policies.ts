@@ -7,8 +7,16 @@ export interface Place {
   readonly region: string;
 }
 
-/** The policies of a template's functions by function name. Throws on a part of a policy that cannot be resolved. */
-export function policiesByFunction({ Resources }: Template, place: Place): ReadonlyMap<string, readonly Statement[]> {
+/**
+ * The policies of a template's functions by function name. `names` are those that CloudFormation gave, by logical id; a
+ * resource without one is called by its logical id. Throws on a part of a policy that cannot be resolved.
+ */
+export function policiesByFunction(
+  template: Template,
+  place: Place,
+  names: Readonly<Record<string, string>> = {},
+): ReadonlyMap<string, readonly Statement[]> {
+  const Resources = named(template.Resources, names);
   const functions = Object.values(Resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
   return new Map(
     functions.map(({ Properties = {} }) => {
@@ -20,6 +28,15 @@ export function policiesByFunction({ Resources }: Template, place: Place): Reado
       ];
     }),
   );
+}
+
+/** Tables, queues and secrets with the names that they have in the account. */
+function named(resources: Template["Resources"], names: Readonly<Record<string, string>>): Template["Resources"] {
+  const withName = ([id, resource]: [string, Template["Resources"][string]]): [string, Template["Resources"][string]] => {
+    const name = names[id] ?? id;
+    return [id, { ...resource, Properties: { TableName: name, QueueName: name, SecretArn: name, ...resource.Properties } }];
+  };
+  return Object.fromEntries(Object.entries(resources).map(withName));
 }
 
 interface InlinePolicy {
@@ -41,7 +58,7 @@ function filled(statement: Readonly<Record<string, unknown>>, resources: Templat
 function fill(value: unknown, resources: Template["Resources"], place: Place): unknown {
   if (Array.isArray(value)) return value.map((item) => fill(item, resources, place));
   if (typeof value !== "object" || value === null) return value;
-  if ("Ref" in value) return reference(String(value.Ref), place);
+  if ("Ref" in value) return reference(String(value.Ref), resources, place);
   if ("Fn::Join" in value) {
     const [separator, parts] = value["Fn::Join"] as readonly [string, unknown];
     return (fill(parts, resources, place) as readonly string[]).join(separator);
@@ -50,7 +67,10 @@ function fill(value: unknown, resources: Template["Resources"], place: Place): u
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, fill(part, resources, place)]));
 }
 
-function reference(name: string, { account, region }: Place): string {
+function reference(name: string, resources: Template["Resources"], { account, region }: Place): string {
+  // A secret's name in the account is its ARN.
+  const { Type, Properties = {} } = resources[name] ?? {};
+  if (Type === "AWS::SecretsManager::Secret") return String(Properties["SecretArn"]);
   const known: Readonly<Record<string, string>> = {
     "AWS::Partition": "aws",
     "AWS::Region": region,

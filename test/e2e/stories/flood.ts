@@ -1,10 +1,11 @@
 import { random } from "../../conformance/generate/random.ts";
 import { apply, applyPool, deployment, neverConsolidated, reset, scale, unlimited } from "../arrange.ts";
-import { type BusEvent, STACK } from "../deployment.ts";
+import type { BusEvent } from "../deployment.ts";
 import { alive, auditRecords, LONG, list, running } from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
 import { REGION } from "../stage.ts";
 import { awsJson } from "../support/aws-call.ts";
+import { nameOf } from "../support/deploy.ts";
 import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 
@@ -59,7 +60,7 @@ export async function floodStory(world: E2eWorld): Promise<void> {
     const from = Date.now();
     await Promise.all([world.putEvents(events), sendUnreadable(world)]);
     figure(`${MESSAGES} interruption messages: time to put them on the bus`, Date.now() - from);
-    await eventually("the queue is empty", async () => (await waiting(world, "interruption")) === 0, { timeoutMs: LONG });
+    await eventually("the queue is empty", async () => (await waiting(world, "InterruptionQueue")) === 0, { timeoutMs: LONG });
     figure(`${MESSAGES} interruption messages: from the first to an empty queue`, Date.now() - from);
     const deleted = await eventually(
       "all claims that were told of are deleted",
@@ -81,7 +82,7 @@ export async function floodStory(world: E2eWorld): Promise<void> {
       spared.every(({ state }) => state === "running"),
       () => "a machine ended that was only recommended to be rebalanced",
     );
-    expect((await waiting(world, "interruption-dead")) === 0, () => "messages in the dead-letter queue");
+    expect((await waiting(world, "InterruptionDeadLetters")) === 0, () => "messages in the dead-letter queue");
   });
   await check("all pods gone, all machines gone", async () => {
     await scale(world, "apart", 0);
@@ -114,9 +115,9 @@ async function sendUnreadable(world: E2eWorld): Promise<void> {
   await Promise.all(bodies.map((MessageBody) => awsJson(world.ministack, "sqs", "AmazonSQS.SendMessage", { QueueUrl, MessageBody })));
 }
 
-/** The number of messages of a queue that wait or are being handled. */
+/** The number of messages of a queue, given by its logical id, that wait or are being handled. */
 async function waiting(world: E2eWorld, queue: string): Promise<number> {
-  const input = { QueueName: `${STACK}-${queue}` };
+  const input = { QueueName: nameOf(world.names, queue) };
   const { QueueUrl } = await awsJson<{ QueueUrl: string }>(world.ministack, "sqs", "AmazonSQS.GetQueueUrl", input);
   const { Attributes } = await awsJson<{ Attributes: Readonly<Record<string, string>> }>(
     world.ministack,

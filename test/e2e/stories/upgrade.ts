@@ -9,11 +9,11 @@ import { bundlePrevious, PREVIOUS, replaceCode } from "../support/previous.ts";
 import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 
-/** Functions that do not serve this story's cluster, or that hold no state. */
-const REPLACED = FUNCTION_NAMES.filter((name) => name !== "admission");
+/** The functions that share records and messages. The webhooks' read nothing that another version has written. */
+const REPLACED = FUNCTION_NAMES.filter((name) => name !== "admission" && name !== "notify");
 
 /** Between two exchanges of code while both versions run at once. */
-const EXCHANGE_EVERY_MS = 4_000;
+const EXCHANGE_EVERY_MS = 10_000;
 
 /**
  * An upgrade, a downgrade, and both versions at once, each while nodes are launched or removed. Records, commands and
@@ -46,8 +46,6 @@ export async function upgradeStory(world: E2eWorld): Promise<void> {
   };
 
   await check("an upgrade while nodes are launched: each pod runs on its own machine", () => during(0, 4, () => use(newer)));
-  await check("a downgrade while nodes are launched: each pod runs on its own machine", () => during(4, 7, () => use(older)));
-  await check("an upgrade while nodes are removed: the rest stays", () => during(7, 4, () => use(newer)));
   await check("a downgrade while nodes are removed: the rest stays", () => during(4, 2, () => use(older)));
   await check("old and new functions at once, up and down", async () => {
     let done = false;
@@ -67,7 +65,7 @@ export async function upgradeStory(world: E2eWorld): Promise<void> {
       }
     })();
     try {
-      for (const machines of [8, 3]) {
+      for (const machines of [5, 3]) {
         await scale(world, "apart", machines);
         await allUp(world, machines);
       }

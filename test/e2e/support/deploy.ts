@@ -71,6 +71,22 @@ export async function deployTemplate(options: {
   );
 }
 
+/** The names that the resources of a stack have in the account, by their logical ids; a queue's is not its URL. */
+export async function physicalNames(target: AwsTarget, stackName: string): Promise<Readonly<Record<string, string>>> {
+  const xml = await awsQuery(target, "cloudformation", cloudFormation, "DescribeStackResources", { StackName: stackName });
+  const members = [...xml.matchAll(/<member>([\s\S]*?)<\/member>/g)].map(([, member = ""]) => member);
+  return Object.fromEntries(
+    members.map((member) => [tag(member, "LogicalResourceId"), tag(member, "PhysicalResourceId").replace(/^https?:.*\//, "")]),
+  );
+}
+
+/** The name of the resource whose logical id is `id` and CDK's hash. */
+export function nameOf(names: Readonly<Record<string, string>>, id: string): string {
+  const found = Object.entries(names).find(([logical]) => logical.replace(/[0-9A-F]{8}$/, "") === id);
+  if (found === undefined) throw new Error(`The stack has no ${id}.`);
+  return found[1];
+}
+
 /**
  * The template and the assets of a stack that CDK synthesized into a folder. Bucket names are resolved for the target's
  * account.

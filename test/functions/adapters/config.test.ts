@@ -198,6 +198,14 @@ describe("parseConfig", () => {
     expect(sentence({}, ["CLAIM_QUEUE_URL"])).toMatch(/^CLAIM_QUEUE_URL: is missing; set it to the queue's URL/);
   });
 
+  it("takes the ARN of a secret for a token, and the endpoint of a stand-in for all services", () => {
+    const NOTIFY_TOKEN = "arn:aws-cn:secretsmanager:cn-north-1:111122223333:secret:NotifyToken-AbCdEf";
+    const given = { ...good, NOTIFY_TOKEN, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
+    expect(parseConfig(given)).toMatchObject({ notifyToken: NOTIFY_TOKEN, secretsEndpoint: "http://127.0.0.1:1" });
+    const own = parseConfig({ ...given, AWS_ENDPOINT_URL_SECRETS_MANAGER: "http://127.0.0.1:2" });
+    expect(own.secretsEndpoint).toBe("http://127.0.0.1:2");
+  });
+
   it("does not repeat a secret", () => {
     const published = sentence({ NOTIFY_TOKEN: "hunter2" });
     expect(published).toMatch(/^NOTIFY_TOKEN: must be 16 or more/);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fixedToken } from "../../../functions/adapters/path-token.ts";
 import { admissionEntry } from "../../../functions/admission/entry.ts";
 import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
 import { recordingLog } from "../../support/fakes.ts";
@@ -9,7 +10,12 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A request of the function URL, as Lambda gives it. */
 async function post(path: string, body: string, isBase64Encoded = false) {
   const log = recordingLog();
-  const handler = admissionEntry({ log, token: TOKEN, clusters: new Set(["c1"]), gates: { NodeOverlay: false, StaticCapacity: false } });
+  const handler = admissionEntry({
+    log,
+    isToken: fixedToken(TOKEN),
+    clusters: new Set(["c1"]),
+    gates: { NodeOverlay: false, StaticCapacity: false },
+  });
   const result = await handler({ rawPath: path, body, isBase64Encoded } as Parameters<typeof handler>[0]);
   if (typeof result === "string") throw new Error("the answer has no status code");
   return { statusCode: result.statusCode, body: JSON.parse(result.body ?? ""), errors: log.errors };

@@ -19,7 +19,7 @@ async function send(sent: unknown, clusters = ["demo"]) {
   const wakeUps = recordingWakeUps();
   const log = recordingLog();
   const store = { byInstance: async () => undefined };
-  const deps = { store, wakeUps, log, clusters, clusterOf: clusterOfLogGroup(clusters) };
+  const deps = { store, wakeUps, log, clusters, clusterOf: clusterOfLogGroup(clusters.map((name) => ({ name }))) };
   await auditEntry(deps)(sent as CloudWatchLogsEvent);
   return { sent: wakeUps.sent, errors: log.errors };
 }
@@ -41,6 +41,11 @@ describe("audit deliveries", () => {
     expect(sent).toEqual([]);
     expect(errors[0]).toContain("/aws/eks/demo/cluster is no cluster's of this stack");
   });
+});
+
+it("a log group belongs to the cluster that names it, else to the cluster in its own name", () => {
+  const clusterOf = clusterOfLogGroup([{ name: "a" }, { name: "b", logGroup: "/central/b-audit" }]);
+  expect(["/aws/eks/a/cluster", "/central/b-audit", "/aws/eks/b/cluster"].map(clusterOf)).toEqual(["a", "b", undefined]);
 });
 
 describe("audit deliveries that nobody should send", () => {

@@ -1,5 +1,6 @@
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
+import { fixedToken } from "../../../functions/adapters/path-token.ts";
 import { notifyEntry } from "../../../functions/notify/entry.ts";
 import { notify } from "../../../functions/notify/notify.ts";
 import { record } from "../../support/builders.ts";
@@ -24,7 +25,7 @@ async function post(path: string, body: string, failing = false) {
     store: { byInstance: async (id: string) => (id === "i-1" ? record({ name: "web-x7k2p" }) : undefined) },
     wakeUps: failing ? broken : wakeUps,
     log,
-    token: TOKEN,
+    isToken: fixedToken(TOKEN),
     clusters: new Set(["c1"]),
   };
   const response = await notify({ path, body }, deps);
@@ -100,7 +101,12 @@ describe("the notify webhook", () => {
   it.for([null, 7, {}, { rawPath: 7 }, { rawPath: `/v1/c1/${TOKEN}`, body: 7 }, { rawPath: `/v1/c1/${TOKEN}`, body: { toString: 1 } }])(
     "the call %j is refused with a sentence",
     async (event) => {
-      const deps = { store: { byInstance: async () => undefined }, wakeUps: recordingWakeUps(), log: recordingLog(), token: TOKEN };
+      const deps = {
+        store: { byInstance: async () => undefined },
+        wakeUps: recordingWakeUps(),
+        log: recordingLog(),
+        isToken: fixedToken(TOKEN),
+      };
       const handler = notifyEntry({ ...deps, clusters: new Set(["c1"]) });
       const response = (await handler(event as unknown as LambdaFunctionURLEvent)) as { statusCode: number };
       expect([400, 403]).toContain(response.statusCode);

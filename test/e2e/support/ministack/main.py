@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import string
 
 from filter_pattern import matches
 from ministack import app
@@ -78,6 +79,42 @@ def _entry_delete(physical_id, props):
 
 provisioners._RESOURCE_HANDLERS["AWS::EKS::AccessEntry"] = {
     "create": _entry_create, "update": _entry_update, "delete": _entry_delete}
+
+# Secrets Manager: MiniStack leaves ExcludePunctuation out of account when it generates a secret.
+_secret_string = provisioners._sm_secret_string
+
+
+def _secret_without_punctuation(props):
+    generate = props.get("GenerateSecretString")
+    if generate and generate.get("ExcludePunctuation") in (True, "true"):
+        excluded = generate.get("ExcludeCharacters", "") + string.punctuation
+        props = {**props, "GenerateSecretString": {**generate, "ExcludeCharacters": excluded}}
+    return _secret_string(props)
+
+
+provisioners._sm_secret_string = _secret_without_punctuation
+
+# CloudFormation: Ref of a secret is its ARN; MiniStack gives its name, by which it keeps the secret.
+_secret_handlers = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+
+
+def _secret_name(arn):
+    return arn.split(":")[-1][:-7]
+
+
+def _secret_create(*args):
+    _, attributes = _secret_handlers["create"](*args)
+    return attributes["Arn"], attributes
+
+
+def _secret_update(physical_id, *args, **kwargs):
+    _, attributes = _secret_handlers["update"](_secret_name(physical_id), *args, **kwargs)
+    return attributes["Arn"], attributes
+
+
+provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"] = {
+    **_secret_handlers, "create": _secret_create, "update": _secret_update,
+    "delete": lambda physical_id, props: _secret_handlers["delete"](_secret_name(physical_id), props)}
 
 # Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the
 # batch's own name.
