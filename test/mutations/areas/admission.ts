@@ -92,8 +92,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "token",
     rule: "a request without the token is refused",
     file: "functions/admission/admit.ts",
-    from: "!sameText(given, token) || ",
-    to: "",
+    from: " || !(await isToken(given)))",
+    to: ")",
     tests: ANSWERS,
   },
   {
