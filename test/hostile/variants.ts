@@ -22,9 +22,9 @@ export function variantsOf(full: JsonObject): readonly { readonly what: string; 
   );
 }
 
-/** Places that Go's types always have: names, keys, and structs that are no pointers. */
+/** Places that Go's types always have: names, keys, kinds, and structs that are no pointers. */
 const REQUIRED =
-  /^(metadata|metadata\.name|metadata\.uid|spec|spec\.template|spec\.template\.spec)$|(^|\.)(key|preference|podAffinityTerm|nodeClassRef|volumeClaimTemplate\.spec)$/;
+  /^(metadata|metadata\.name|metadata\.uid|spec|spec\.template|spec\.template\.spec)$|(^|\.)(key|preference|podAffinityTerm|nodeClassRef|kind|volumeClaimTemplate\.spec)$/;
 
 interface Place {
   readonly path: readonly (string | number)[];
