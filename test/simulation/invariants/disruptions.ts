@@ -3,6 +3,7 @@ import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import type { Change } from "../../../lab/world/store.ts";
+import { NODE_CHARGE } from "../../support/scheduling/claim-cost.ts";
 import { forcedCause, hasDrifted } from "./causes.ts";
 import { isDisrupted, isHeld, nameOf } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
@@ -160,11 +161,21 @@ export const replacementsFirst: Invariant = {
       if (late.length > 0) return violated(`claim ${life.name} was deleted while its replacements ${late.join(", ")} were not initialized`);
       const leaving = promise.candidates.map((name) => history.claimNamed(name));
       if (leaving.some((one) => one === undefined || hasDrifted(one, history, now) || one.notice !== undefined)) return;
-      const [before, after] = [priceOf(leaving), priceOf(coming)];
-      if (after >= before) violated(`claims ${promise.candidates.join(", ")} ($${before}) are replaced by machines for $${after} an hour`);
+      // The surplus credits of a burstable machine are on nobody's price list.
+      if (leaving.some((one) => /^t\d/.test(one?.machine?.instance.instanceType ?? ""))) return;
+      const [before, after] = [costOf(leaving), costOf(coming)];
+      if (after >= before * SPOT_PRICES_MOVE)
+        violated(
+          `claims ${promise.candidates.join(", ")} ($${before.toFixed(4)}) are replaced by machines for $${after.toFixed(4)} an hour`,
+        );
     },
   }),
 };
 
 /** USD per hour of the machines as they were launched. */
-const priceOf = (lives: readonly (ClaimLife | undefined)[]): number => lives.reduce((sum, life) => sum + (life?.machine?.price ?? 0), 0);
+/** How much spot prices may move between a decision and the launch that it leads to, or have moved since a launch. */
+const SPOT_PRICES_MOVE = 1.05;
+
+/** USD per hour of machines, and of their nodes besides. */
+const costOf = (lives: readonly (ClaimLife | undefined)[]): number =>
+  lives.reduce((sum, life) => sum + (life?.machine?.price ?? 0) + NODE_CHARGE, 0);
