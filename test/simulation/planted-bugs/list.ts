@@ -258,7 +258,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "candidates ended when the first of several replacements is up",
-    within: 40,
+    within: 100,
     edits: [
       { file: ADVANCE_COMMAND, find: "if (waiting.length === 0)", replace: "if (waiting.length < command.replacementClaims.length)" },
     ],
