@@ -23,10 +23,16 @@ export const KARPENTER_LEASE = "karpenter-leader-election";
  */
 const MAX_RENEWAL_AGE_MS = 60_000;
 
-/** The Lease of a Karpenter that runs, by the Leases of its name in any namespace; undefined when none runs. */
+/**
+ * The namespaces that Karpenter's documentation installs it in. Tenants may write Leases in their own namespaces
+ * (Kubernetes' ClusterRole `edit` lets them), and one of this name there must not stop the cluster.
+ */
+const NAMESPACES: ReadonlySet<string> = new Set(["kube-system", "karpenter"]);
+
+/** The Lease of a Karpenter that runs; undefined when none runs. A time of renewal in the future is no renewal. */
 export function runningKarpenter(leases: readonly KubernetesLease[], now: number): KubernetesLease | undefined {
   return leases.find(({ metadata, spec }) => {
-    if (metadata.name !== KARPENTER_LEASE || !spec?.holderIdentity) return false;
-    return now - fromRfc3339(spec.renewTime) < MAX_RENEWAL_AGE_MS;
+    if (metadata.name !== KARPENTER_LEASE || !NAMESPACES.has(metadata.namespace ?? "") || !spec?.holderIdentity) return false;
+    return Math.abs(now - fromRfc3339(spec.renewTime)) < MAX_RENEWAL_AGE_MS;
   });
 }
