@@ -1,5 +1,6 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
+import { roundRobin } from "../../core/lib/round-robin.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
@@ -237,6 +238,11 @@ const POD_EVENT_WINDOW_MS = 5 * 60_000;
  */
 const MAX_EVENTS_PER_KIND = 10;
 
+/** Each sweep, other pods' events come first, ms. */
+const TURN_MS = 60_000;
+
+const namespaceOf = (key: string): string => key.split("/", 1)[0] ?? "";
+
 /** Publishes on each pod, for `kubectl describe pod`, where it should be scheduled or why it cannot be. */
 async function publishPodEvents(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
   const byKey = new Map(snapshot.pods.map((pod) => [podKey(pod), pod]));
@@ -252,7 +258,11 @@ async function publishPodEvents(plan: Plan, records: readonly NodeClaimRecord[],
     reason: "FailedScheduling",
     message: `Failed to schedule pod, ${error}`,
   }));
-  for (const { pod, ...event } of [...failures.slice(0, MAX_EVENTS_PER_KIND), ...events.slice(0, MAX_EVENTS_PER_KIND)]) {
+  // One tenant's pods must not hide from others why theirs wait.
+  const turn = Math.floor(deps.now() / TURN_MS);
+  const inTurns = <T extends { readonly pod: string }>(list: readonly T[]): readonly T[] =>
+    roundRobin(list, ({ pod }) => namespaceOf(pod), turn).slice(0, MAX_EVENTS_PER_KIND);
+  for (const { pod, ...event } of [...inTurns(failures), ...inTurns(events)]) {
     const metadata = byKey.get(pod)?.metadata;
     if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, POD_EVENT_WINDOW_MS);
   }

@@ -1,3 +1,4 @@
+import { roundRobin } from "../../core/lib/round-robin.ts";
 import type { SetAside } from "../../core/set-aside/set-aside.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
@@ -7,12 +8,15 @@ const WINDOW_MS = 60 * 60_000;
 
 /** Objects that one pass tells of; the metric counts all. No benchmark has tuned it. */
 const MAX_TOLD = 20;
+/** Each sweep, other objects come first, ms. */
+const TURN_MS = 60_000;
 
 /** Tells what cannot be read: an event on each object, a line in the log, and a metric by kind. */
 export async function reportSetAside(setAside: readonly SetAside[], deps: ClusterDeps): Promise<void> {
   const byKind = Map.groupBy(setAside, ({ kind }) => kind);
   for (const [kind, objects] of byKind) deps.metrics.gauge("cluster_state_unreadable_objects", { kind }, objects.length);
-  for (const { kind, metadata, message, reason = "Unreadable" } of setAside.slice(0, MAX_TOLD)) {
+  const inTurns = roundRobin(setAside, ({ kind, metadata }) => `${kind}/${metadata.namespace ?? ""}`, Math.floor(deps.now() / TURN_MS));
+  for (const { kind, metadata, message, reason = "Unreadable" } of inTurns.slice(0, MAX_TOLD)) {
     const { name, namespace } = metadata;
     deps.log.error(reason === "Unreadable" ? "object cannot be read" : "object is contested", {
       kind,

@@ -135,3 +135,21 @@ describe("pods that no node can take", () => {
     lab.close();
   });
 });
+
+it("a tenant with many pods that fit nowhere hides from nobody why other pods wait", async () => {
+  const lab = await ready([NODE_CLASS, POOL]);
+  const waits = (namespace: string, name: string): ApiObject => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace },
+    spec: { nodeSelector: { "example.com/nowhere": "x" }, containers: [{ name: "c", image: "c", resources: { requests: { cpu: "1" } } }] },
+  });
+  for (const name of ["a-team", "z-team"]) lab.world.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  for (let i = 0; i < 15; i++) lab.world.apply(waits("a-team", `a${i}`));
+  lab.world.apply(waits("z-team", "z"));
+  await pass(lab, 20 * SECOND);
+  const told = lab.world.events.filter(({ reason }) => reason === "FailedScheduling").map(({ about }) => about.metadata.namespace);
+  expect(told.filter((namespace) => namespace === "a-team")).not.toEqual([]);
+  expect(told).toContain("z-team");
+  lab.close();
+});
