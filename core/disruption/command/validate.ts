@@ -8,6 +8,7 @@ import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
 import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
+import { VALIDATION_DELAY_MS } from "../settings.ts";
 
 /** Whether a command is still valid: for these candidates, or not, and why, in Karpenter's words. */
 export type Validation =
@@ -35,7 +36,9 @@ function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
 /**
  * Validates a command on a fresh view without the command itself. Emptiness continues with the nodes that are still
  * empty; consolidation needs all its candidates, their budgets, and a simulation with the same result; Drift needs its
- * node to be drifted (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate).
+ * node to be drifted (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate). A Drift
+ * command is carried out at once; one that could not be is simulated again too, because nodes may have been bought
+ * since for the pods that it was planned with.
  */
 export function validate(command: CommandRecord, view: ClusterView, simulate: Simulate): Validation {
   const planned = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
@@ -46,7 +49,8 @@ export function validate(command: CommandRecord, view: ClusterView, simulate: Si
   const budget = allowance(poolBudgets(view, command.reason));
   const allowed = remaining.filter(({ nodePool }) => budget.take(nodePool.metadata.name));
   if (allowed.length === 0 || (!partial && allowed.length < remaining.length)) return { holds: false, why: "budget" };
-  const simulated = command.method === "multi" || command.method === "single";
+  const isLate = command.method === "drift" && view.now - command.createdAt >= VALIDATION_DELAY_MS;
+  const simulated = command.method === "multi" || command.method === "single" || isLate;
   // The command does not store which effort found it: try the quick one first.
   const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { effort }));
   if (simulated && !holds("quick") && !holds("full")) return { holds: false, why: "scheduling" };

@@ -324,4 +324,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "planned.instanceTypes.every((type) => again.size > 0 || type)",
     tests: VALIDATE,
   },
+  {
+    name: "late-drift",
+    rule: "a Drift command that is carried out late is simulated again",
+    file: "core/disruption/command/validate.ts",
+    from: 'command.method === "single" || isLate',
+    to: 'command.method === "single"',
+    tests: ["test/core/disruption/command/validate.test.ts"],
+  },
 ];

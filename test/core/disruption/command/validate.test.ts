@@ -49,8 +49,8 @@ function decided(start: Snapshot): CommandRecord {
   return command;
 }
 
-const again = (command: CommandRecord, now: Scene) =>
-  validate(command, viewCluster({ snapshot: snapshot(now), records: [], commands: [], now: NOW }), simulateWithSolve);
+const again = (command: CommandRecord, scenery: Scene, now = NOW) =>
+  validate(command, viewCluster({ snapshot: snapshot(scenery), records: [], commands: [], now }), simulateWithSolve);
 
 describe("a command with several replacements", () => {
   const command = decided(snapshot(scene));
@@ -117,5 +117,27 @@ describe("a command with several replacements", () => {
     { name: "one node is gone", now: { ...scene, machines: (scene.machines ?? []).slice(1) }, why: "churn" },
   ])("is not valid when $name: $why", ({ now, why }) => {
     expect(again(command, now)).toEqual({ holds: false, why });
+  });
+});
+
+describe("a Drift command", () => {
+  const drifted: Scene = {
+    ...scene,
+    machines: [{ name: "a", type: "large", drifted: "2025-12-31T01:00:00Z" }],
+    pods: (scene.pods ?? []).slice(0, 2),
+  };
+  const command = decided(snapshot(drifted));
+  const less = { ...drifted, pods: (drifted.pods ?? []).slice(1) };
+
+  it("replaces the node with what its pods need", () => {
+    expect([command.method, command.replacements.length]).toEqual(["drift", 2]);
+  });
+
+  it.for([
+    { name: "at once, whatever its pods need by now", seconds: 0, now: less, holds: true },
+    { name: "later, when its pods need the same", seconds: 20, now: drifted, holds: true },
+    { name: "later, when its pods need less", seconds: 20, now: less, holds: false },
+  ])("is carried out $name: $holds", ({ seconds, now, holds }) => {
+    expect(again(command, now, NOW + seconds * 1_000).holds).toBe(holds);
   });
 });
