@@ -422,9 +422,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "pods that fit nowhere are told nothing",
     within: 20,
-    edits: [
-      { file: PROVISION, find: "...failures.slice(0, MAX_EVENTS_PER_KIND), ...events", replace: "...failures.slice(0, 0), ...events" },
-    ],
+    edits: [{ file: PROVISION, find: "[...inTurns(failures), ...inTurns(events)]", replace: "inTurns(events)" }],
   },
   {
     name: "batching window that never ends",
