@@ -22,8 +22,11 @@ function bundleOnce(): Promise<string> {
   return bundleFunctions(dir);
 }
 
-/** Deploys the functions; the webhook and their own sweeps wake them. */
-export async function startProduct(stage: Stage): Promise<Autoscaler> {
+/** What tells the functions of pods, beside their own sweeps. */
+export type PodSource = "webhook" | "audit" | "sweep";
+
+/** Deploys the functions. */
+export async function startProduct(stage: Stage, source: PodSource = "webhook"): Promise<Autoscaler> {
   bundles ??= bundleOnce();
   const deployment = await startDeployment({ stage, bundles: await bundles });
   const { ministack, dynamodb } = deployment;
@@ -31,7 +34,8 @@ export async function startProduct(stage: Stage): Promise<Autoscaler> {
   const notify = await startWarmFunctionUrl({
     ...{ name: "notify", functionName: `${STACK}-notify`, bundles: await bundles, ministack, dynamodbUrl: dynamodb.url, cluster, dataDir },
   });
-  await deployment.registerWebhook(notify);
+  if (source === "webhook") await deployment.registerWebhook(notify);
+  if (source === "audit") await deployment.listenToAudit();
   const users = new Set(deployment.identities.map(({ username }) => username));
   return {
     name: "product",

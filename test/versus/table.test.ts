@@ -38,10 +38,12 @@ describe("the tables", () => {
   });
 
   it("the document's lines of text have at most 120 columns", () => {
-    const texts = documentOf([course], played, [])
+    const long = `The machine${" has two cores".repeat(12)}.`;
+    const texts = documentOf([course], played, [long])
       .split("\n")
       .filter((line) => !line.startsWith("|"));
     expect(texts.filter(({ length }) => length > 120)).toEqual([]);
+    expect(texts.some((line, i) => line.startsWith("- The machine") && texts[i + 1]?.startsWith("  "))).toBe(true);
   });
 });
 

@@ -1,3 +1,4 @@
+import { wrap } from "../../core/lib/wrap.ts";
 import { type Course, secondsOf } from "./courses/course.ts";
 import type { ActFigures } from "./figures.ts";
 import type { Pair, Summary } from "./summary.ts";
@@ -26,6 +27,9 @@ export function courseList(courses: readonly Course[]): string {
     line("all", " ", courses),
   ].join("\n");
 }
+
+/** Columns of docs/versus.md, tables left out. */
+const DOCUMENT_WIDTH = 120;
 
 const fixed = (digits: number) => (value: number | undefined) => value?.toFixed(digits) ?? "–";
 const [whole, one, four] = [fixed(0), fixed(1), fixed(4)];
@@ -118,6 +122,13 @@ const COURSE_ROWS: readonly (readonly [title: string, cell: Cell])[] = [
   ["problems", ({ problems }) => problems.join("; ")],
 ];
 
+/** A line of text in lines of the document's width; rows of tables stay whole, and items of lists are indented. */
+function wrapLine(line: string): readonly string[] {
+  if (line.length <= DOCUMENT_WIDTH || line.startsWith("|")) return [line];
+  const [first = "", ...rest] = wrap(line, DOCUMENT_WIDTH, line.startsWith("- ") ? 2 : 0);
+  return [first.trimStart(), ...rest];
+}
+
 /** The whole of docs/versus.md. `conditions` says on what the runs were played. */
 export function documentOf(courses: readonly Course[], pairs: readonly Pair[], conditions: readonly string[]): string {
   const lines = linesOf(courses, pairs);
@@ -141,6 +152,7 @@ export function documentOf(courses: readonly Course[], pairs: readonly Pair[], c
     "",
     ...lines.flatMap((line) => [...courseSection(line), ""]),
   ]
+    .flatMap(wrapLine)
     .join("\n")
     .trimEnd()
     .concat("\n");
