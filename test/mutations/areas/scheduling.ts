@@ -526,8 +526,16 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "preferences-all-or-nothing",
     rule: "of several preferences those that cost little are kept",
     file: "core/scheduling/weigh-preferences.ts",
-    from: "if (costOfKeeping([...kept, rule]) <= most) kept.add(rule);",
-    to: "if (rule === undefined) kept.add(rule);",
+    from: "if (maxSkew !== undefined) kept.set(rule, maxSkew);",
+    to: "if (rule === undefined) kept.set(rule, 0);",
+    tests: ["test/core/scheduling/weigh-preferences.test.ts"],
+  },
+  {
+    name: "spreads-all-or-nothing",
+    rule: "PREFERENCE_POLICY Weigh loosens a spread as far as it must and gives it up only then",
+    file: "core/scheduling/weigh-preferences.ts",
+    from: "...(isSpread(rule) ? largerSkews(sample.length) : [])",
+    to: "",
     tests: ["test/core/scheduling/weigh-preferences.test.ts"],
   },
   {
