@@ -42,7 +42,7 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   NOMINATE_NODES:
     "pods are told the node that they were planned for (`status.nominatedNodeName`) when the node is registered, and nodes that start together take no pods before that, so that kube-scheduler follows the plan; without effect before Kubernetes 1.35",
   PREFERENCE_POLICY:
-    "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up preferences that cost more than PREFERENCE_COST_SHARE",
+    "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up or loosen preferences that cost more than PREFERENCE_COST_SHARE",
   PREFERENCE_COST_SHARE: "with `Weigh`: how much dearer the nodes of a controller's pods may be for what the pods prefer, as a share",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",

@@ -71,7 +71,7 @@ export class Attempt {
     this.problem = problem;
     this.#strategy = strategy;
     this.nodes = problem.nodes.map((node) => new NodeState(node));
-    this.topology = new TopologyState(problem.groups);
+    this.topology = new TopologyState(problem.groups, { countsOpenDomains: strategy.countsOpenDomains ?? false });
     this.#reservations = new Reservations(problem.reservations);
     this.#isKarpenters = strategy.isKarpenters ?? false;
     this.limits = new Limits(problem.templates, strategy.isKarpenters ? "largest" : "cheapest");

@@ -4,7 +4,9 @@ import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
+import { countOpenedDomains } from "./claims/opened-domains.ts";
 import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
+import type { PodData } from "./problem/pod-class.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import type { TopologyGroup } from "./rules/topology-group.ts";
@@ -94,11 +96,23 @@ function searched(problem: SchedulingProblem, effort: Effort): Attempt {
     // affinity for went to another domain.
     const failed = new Set(search.best.attempt.failed.keys());
     const others = problem.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]));
+    const failedFirst = [...failed, ...others];
     for (const claims of ["fewest-pods", "least-added-price"] as const) {
-      if (search.steps < MAX_STEPS_WITH_PODS_LEFT) search.try({ claims, classes: [...failed, ...others], seed: 0 });
+      if (search.steps < MAX_STEPS_WITH_PODS_LEFT) search.try({ claims, classes: failedFirst, seed: 0 });
+    }
+    const hasAlternatives = [...failed].some((index) => problem.relaxations[index]?.some(isAlternativeWithSpread));
+    for (const strategy of hasAlternatives
+      ? [KARPENTERS_STRATEGY, { claims: "fewest-pods", classes: failedFirst, seed: 0 } as const]
+      : []) {
+      if (search.steps < MAX_STEPS_WITH_PODS_LEFT) search.try({ ...strategy, countsOpenDomains: true });
     }
   }
   return search.best.attempt;
+}
+
+/** Whether a pod has a hard spread, and the step one of several terms of node affinity. */
+function isAlternativeWithSpread({ isAlternative, deciding, hard }: PodData): boolean {
+  return isAlternative && deciding.some((group) => group.kind === "spread" && hard.has(group));
 }
 
 /**
@@ -168,7 +182,8 @@ class Search {
 }
 
 function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: HeaviestRanks | undefined): AttemptScore {
-  const attempt = new Attempt(problem, strategy).run();
+  let attempt = new Attempt(problem, strategy).run();
+  while (countOpenedDomains(problem, attempt.claims, attempt.topology)) attempt = new Attempt(problem, strategy).run();
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);

@@ -83,7 +83,7 @@ export class TrialCluster {
   constructor(problem: SchedulingProblem, podsByNode: ReadonlyMap<string, readonly Pod[]>, closed: ReadonlySet<string>) {
     this.#problem = problem;
     this.#width = problem.axis.names.length;
-    this.#topology = new TopologyState(problem.groups, true);
+    this.#topology = new TopologyState(problem.groups, { keepsJournal: true });
     this.#ranks = byRank(problem.templates);
     const limits = new Limits(problem.templates, "nothing");
     this.#evaluation = new Evaluation(problem, this.#topology, new Reservations(problem.reservations), limits, 0);

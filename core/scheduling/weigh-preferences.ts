@@ -4,7 +4,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { isActive, isDaemonSetPod, podKey, podUid } from "../pods/predicates.ts";
 import { problemFor } from "./problem/problem.ts";
 import type { PreferencePolicy } from "./rules/preferences.ts";
-import { softRulesOf, withSoftRules } from "./rules/soft-rules.ts";
+import { isSpread, type KeptRules, softRulesOf, withSoftRules } from "./rules/soft-rules.ts";
 import { bestAttempt, planCost } from "./search.ts";
 
 /** How much dearer than without them a plan may be for the sake of preferences, as a share of its cost. */
@@ -19,13 +19,15 @@ const MAX_SAMPLE = 30;
 /** Controllers whose preferences are weighed, those with the most pods first; the others keep theirs. */
 const MAX_GROUPS = 100;
 
-/** Preferences that pods of one controller give up, because they would cost too much. */
+/** Preferences that pods of one controller give up or loosen, because they would cost too much. */
 export interface GivenUp {
   /** One of the pods, "namespace/name". */
   readonly example: string;
   readonly pods: number;
   /** Such as "the spread over kubernetes.io/hostname". */
   readonly rules: readonly string[];
+  /** Such as "the spread over kubernetes.io/hostname to maxSkew 8". */
+  readonly loosened: readonly string[];
   /** What keeping all preferences would add to the cost of the pods' nodes, as a share of it. */
   readonly costShare: number;
 }
@@ -47,7 +49,8 @@ export interface WeighOptions extends CostSettings {
  * The snapshot without the preferences that cost too much: ScheduleAnyway spreads and preferred affinity. Other
  * policies than "Weigh" change nothing. Pods of one controller are planned as if they were alone in a cluster without
  * nodes, without and with their preferences. They keep all when that costs little more; else the cheapest ones, one
- * after another, while the plan costs little more.
+ * after another, while the plan costs little more. A spread that costs more gets a larger maxSkew, so that the pods are
+ * still spread over as many domains as the share pays for.
  *
  * What a preference is worth depends on the pods of its controller and on prices, not on which of them wait or which
  * nodes there are. So provisioning and disruption always agree, and a node that was bought for a preference stays.
@@ -61,10 +64,13 @@ export function weighPreferences(snapshot: Snapshot, options: WeighOptions = {})
   const specs = new Map<Pod, PodSpec>();
   const givenUp = largest.flatMap((pods): GivenUp[] => {
     const [example] = pods;
-    const { kept, dropped, costShare } = weigh(snapshot, pods, options);
-    if (example === undefined || dropped.length === 0) return [];
+    const { kept, costShare } = weigh(snapshot, pods, options);
+    if (example === undefined) return [];
+    const rules = softRulesOf(example.spec).filter((rule) => !kept.has(rule));
+    const loosened = [...kept].flatMap(([rule, maxSkew]) => (maxSkew > 0 ? [`${rule} to maxSkew ${maxSkew}`] : []));
+    if (rules.length + loosened.length === 0) return [];
     for (const pod of pods) specs.set(pod, withSoftRules(pod.spec, kept));
-    return [{ example: podKey(example), pods: pods.length, rules: dropped, costShare }];
+    return [{ example: podKey(example), pods: pods.length, rules, loosened, costShare }];
   });
   if (givenUp.length === 0) return { snapshot, givenUp };
   const changed = (pods: readonly Pod[]): readonly Pod[] =>
@@ -90,25 +96,35 @@ function groupKey(pod: Pod): string {
   return JSON.stringify([metadata.namespace ?? "default", controller, spec.affinity, spec.topologySpreadConstraints]);
 }
 
-/** Which preferences of equal pods to keep. */
-function weigh(snapshot: Snapshot, pods: readonly Pod[], options: WeighOptions) {
+/** Which preferences of equal pods to keep, and what all of them would add to the cost. */
+function weigh(snapshot: Snapshot, pods: readonly Pod[], options: WeighOptions): { readonly kept: KeptRules; readonly costShare: number } {
   const { preferenceCostShare: share = DEFAULT_PREFERENCE_COST_SHARE } = options;
   const rules = softRulesOf(pods[0]?.spec ?? {});
   const sample = [...pods].sort((a, b) => (podUid(a) < podUid(b) ? -1 : 1)).slice(0, MAX_SAMPLE);
-  const costOfKeeping = (kept: Iterable<string>): number => freshCost(snapshot, sample, new Set(kept), options);
-  const least = costOfKeeping([]);
+  const costOfKeeping = (kept: KeptRules): number => freshCost(snapshot, sample, kept, options);
+  const least = costOfKeeping(new Map());
   const most = least * (1 + share) + PRICE_TOLERANCE;
-  const all = costOfKeeping(rules);
+  const asStated = new Map(rules.map((rule) => [rule, 0]));
+  const all = costOfKeeping(asStated);
   const costShare = least > 0 ? all / least - 1 : 0;
-  if (all <= most) return { kept: new Set(rules), dropped: [], costShare };
-  const cheapestFirst = rules.map((rule) => ({ rule, cost: costOfKeeping([rule]) })).sort((a, b) => a.cost - b.cost);
-  const kept = new Set<string>();
-  for (const { rule } of cheapestFirst) if (costOfKeeping([...kept, rule]) <= most) kept.add(rule);
-  return { kept, dropped: rules.filter((rule) => !kept.has(rule)), costShare };
+  if (all <= most) return { kept: asStated, costShare };
+  const cheapestFirst = rules.map((rule) => ({ rule, cost: costOfKeeping(new Map([[rule, 0]])) })).sort((a, b) => a.cost - b.cost);
+  const kept = new Map<string, number>();
+  for (const { rule } of cheapestFirst) {
+    const isCheap = (maxSkew: number): boolean => costOfKeeping(new Map([...kept, [rule, maxSkew]])) <= most;
+    const maxSkew = [0, ...(isSpread(rule) ? largerSkews(sample.length) : [])].find(isCheap);
+    if (maxSkew !== undefined) kept.set(rule, maxSkew);
+  }
+  return { kept, costShare };
+}
+
+/** 2, 4, 8 … below the number of pods: all pods may share a domain from there on. */
+function largerSkews(pods: number): readonly number[] {
+  return Array.from({ length: Math.ceil(Math.log2(Math.max(pods, 1))) }, (_, i) => 2 ** (i + 1)).filter((skew) => skew < pods);
 }
 
 /** What the nodes for pods alone would cost, USD per hour, with some of their preferences. */
-function freshCost(snapshot: Snapshot, pods: readonly Pod[], kept: ReadonlySet<string>, options: WeighOptions): number {
+function freshCost(snapshot: Snapshot, pods: readonly Pod[], kept: KeptRules, options: WeighOptions): number {
   const waiting = pods.map(({ metadata, spec: { nodeName: _, ...spec } }) => ({ metadata, spec: withSoftRules(spec, kept) }));
   const empty = { ...snapshot, nodes: [], nodeClaims: [], pods: [], virtualPods: [], nominated: new Map(), disrupting: new Set<string>() };
   const problem = problemFor(empty, [], waiting, {
@@ -120,7 +136,12 @@ function freshCost(snapshot: Snapshot, pods: readonly Pod[], kept: ReadonlySet<s
 }
 
 /** What was given up, as a sentence. */
-export function preferencesGivenUp({ example, pods, rules, costShare }: GivenUp): string {
-  const who = pods === 1 ? `Pod ${example} gives` : `${pods} pods such as ${example} give`;
-  return `${who} up ${rules.join(" and ")}: all preferences would add ${Math.round(costShare * 100)} % to the cost of the nodes`;
+export function preferencesGivenUp({ example, pods, rules, loosened, costShare }: GivenUp): string {
+  const who = pods === 1 ? `Pod ${example}` : `${pods} pods such as ${example}`;
+  const s = pods === 1 ? "s" : "";
+  const did = [
+    ...(rules.length > 0 ? [`give${s} up ${rules.join(" and ")}`] : []),
+    ...(loosened.length > 0 ? [`loosen${s} ${loosened.join(" and ")}`] : []),
+  ];
+  return `${who} ${did.join(" and ")}: all preferences would add ${Math.round(costShare * 100)} % to the cost of the nodes`;
 }

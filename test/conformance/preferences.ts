@@ -1,87 +1,91 @@
 /**
- * Solves the scenarios of a folder whose pods have preferences under each PREFERENCE_POLICY: `node
- * test/conformance/preferences.ts [FOLDER] [--most 50]`. In: NNN.scenario.json. Out, for each policy: nodes, USD per
- * hour (each node counts NODE_CHARGE besides), and how far the ScheduleAnyway spreads over hosts and zones hold for the
- * planned pods. A NodeClaim that may start in several zones counts for the first of them.
+ * What soft rules cost, and how far they hold afterwards: `node test/conformance/preferences.ts [FOLDER] [--generated
+ * 53]`. In: the scenarios of FOLDER (NNN.scenario.json) whose pending pods have soft rules, and generated ones
+ * (soft-rules/scenarios.ts). Each is planned under each PREFERENCE_POLICY. Out, for each policy: pods left, nodes, USD
+ * per hour, and of the soft rules of the planned pods how many hold, twice: where the lab's kube-scheduler puts the
+ * pods on the planned nodes by its own scores, and where the plan wants them.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey } from "../../core/pods/predicates.ts";
 import type { PreferencePolicy } from "../../core/scheduling/rules/preferences.ts";
 import { softRulesOf } from "../../core/scheduling/rules/soft-rules.ts";
 import { solve } from "../../core/scheduling/solve.ts";
 import { weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
-import { NODE_CHARGE } from "../support/scheduling/claim-cost.ts";
+import { claimCost } from "../support/scheduling/claim-cost.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+import { type Held, SOFT_RULES, type SoftRule, softRulesHeld } from "./soft-rules/held.ts";
+import { asPlanned, asScheduled } from "./soft-rules/play-plan.ts";
+import { softScenario } from "./soft-rules/scenarios.ts";
 
-const HOST = "kubernetes.io/hostname";
-const ZONE = "topology.kubernetes.io/zone";
-
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { most: { type: "string", default: "50" } } });
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { generated: { type: "string", default: "53" } } });
 const [folder = "../shared/conformance/scheduling"] = positionals;
-if (!existsSync(folder)) {
+if (positionals.length > 0 && !existsSync(folder)) {
   console.error(`there is no folder ${folder}; give the one that holds NNN.scenario.json`);
   process.exit(2);
 }
-const hasPreferences = (text: string): boolean => /"ScheduleAnyway"|"preferredDuringScheduling/.test(text);
-const snapshots = readdirSync(folder)
-  .filter((name) => name.endsWith(".scenario.json") && hasPreferences(readFileSync(join(folder, name), "utf8")))
+
+/** Whether pending pods prefer something, or pods would rather not be on the nodes of some pool. */
+function hasSoftRules(scenario: RawJson): boolean {
+  return scenarioToSnapshot(scenario).pods.some(({ spec }) => (spec.nodeName ?? "") === "" && softRulesOf(spec).length > 0);
+}
+
+const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".scenario.json")) : [];
+const given: readonly RawJson[] = files
   .sort()
-  .map((name) => scenarioToSnapshot(readScenario(join(folder, name))))
-  .filter(({ pods }) => pods.some(({ spec }) => (spec.nodeName ?? "") === "" && softRulesOf(spec).length > 0))
-  .slice(0, Number(values.most));
+  .map((name) => readScenario(join(folder, name)))
+  .filter(hasSoftRules);
+const generated = Array.from({ length: Number(values.generated) }, (_, i) => softScenario(i));
 
-/** The domain of each planned pod. */
-function domainsOf(plan: Plan, topologyKey: string): ReadonlyMap<string, string> {
-  return new Map(
-    plan.newNodeClaims.flatMap(({ pods, requirements }, index) => {
-      const zone = requirements.find(({ key, operator }) => key === ZONE && operator === "In")?.values?.toSorted()[0] ?? "any";
-      return pods.map((pod) => [pod, topologyKey === HOST ? `claim ${index}` : zone] as const);
-    }),
-  );
+interface Sums {
+  left: number;
+  nodes: number;
+  instances: number;
+  cost: number;
+  unbound: number;
+  readonly scheduled: Map<SoftRule, readonly [number, number]>;
+  readonly planned: Map<SoftRule, readonly [number, number]>;
 }
 
-/** Of the ScheduleAnyway spreads over a key, how many keep their maxSkew among the domains that their pods use. */
-function held(plan: Plan, { pods }: Snapshot, topologyKey: string): readonly [kept: number, all: number] {
-  const domains = domainsOf(plan, topologyKey);
-  const groups = new Map<string, { readonly maxSkew: number; readonly pods: Pod[] }>();
-  for (const pod of pods) {
-    for (const rule of pod.spec.topologySpreadConstraints ?? []) {
-      if (rule.topologyKey !== topologyKey || rule.whenUnsatisfiable !== "ScheduleAnyway" || !domains.has(podKey(pod))) continue;
-      const key = JSON.stringify([pod.metadata.namespace, rule]);
-      groups.set(key, { maxSkew: rule.maxSkew, pods: [...(groups.get(key)?.pods ?? []), pod] });
-    }
+function add(sums: Sums["scheduled"], held: Held): void {
+  for (const [rule, [kept, all]] of held) {
+    const [before, beforeAll] = sums.get(rule) ?? [0, 0];
+    sums.set(rule, [before + kept, beforeAll + all]);
   }
-  const kept = [...groups.values()].filter(({ maxSkew, pods: alike }) => {
-    const counts = Object.values(Object.groupBy(alike, (pod) => domains.get(podKey(pod)) ?? "")).map((list) => list?.length ?? 0);
-    const most = topologyKey === HOST ? 0 : Math.min(...counts, ...(counts.length < Math.min(3, alike.length) ? [0] : []));
-    return Math.max(...counts) - most <= maxSkew;
-  });
-  return [kept.length, groups.size];
 }
 
-console.log(`${snapshots.length} scenarios\n`);
-console.log("| policy | pods left | nodes | $ per hour | with the nodes' charge | spreads over hosts held | over zones held |");
-console.log("| --- | --- | --- | --- | --- | --- | --- |");
-for (const preferencePolicy of ["Respect", "Weigh", "Ignore"] satisfies PreferencePolicy[]) {
-  const sums = { left: 0, nodes: 0, price: 0, hosts: [0, 0], zones: [0, 0] };
-  for (const snapshot of snapshots) {
-    const plan = solve(weighPreferences(snapshot, { preferencePolicy }).snapshot, { preferencePolicy });
+async function sumsOf(scenarios: readonly RawJson[], preferencePolicy: PreferencePolicy): Promise<Sums> {
+  const sums: Sums = { left: 0, nodes: 0, instances: 0, cost: 0, unbound: 0, scheduled: new Map(), planned: new Map() };
+  for (const scenario of scenarios) {
+    const plan = solve(weighPreferences(scenarioToSnapshot(scenario), { preferencePolicy }).snapshot, { preferencePolicy });
     sums.left += Object.keys(plan.podErrors).length;
     sums.nodes += plan.newNodeClaims.length;
-    sums.price += plan.newNodeClaims.reduce((sum, { pricePerHour, surplusPerHour = 0 }) => sum + pricePerHour + surplusPerHour, 0);
-    for (const [name, key] of [
-      ["hosts", HOST],
-      ["zones", ZONE],
-    ] as const) {
-      const [kept, all] = held(plan, snapshot, key);
-      sums[name] = [(sums[name][0] ?? 0) + kept, (sums[name][1] ?? 0) + all];
-    }
+    sums.instances += plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+    sums.cost += plan.newNodeClaims.reduce((sum, claim) => sum + claimCost(scenario, claim), 0);
+    const planned = new Set([...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods));
+    const played = await asScheduled(scenario, plan);
+    sums.unbound += played.unplaced.length;
+    add(sums.scheduled, softRulesHeld(scenario, planned, played));
+    add(sums.planned, softRulesHeld(scenario, planned, asPlanned(scenario, plan)));
   }
-  const cells = [sums.left, sums.nodes, sums.price.toFixed(3), (sums.price + sums.nodes * NODE_CHARGE).toFixed(3)];
-  console.log(`| ${[preferencePolicy, ...cells, sums.hosts.join(" of "), sums.zones.join(" of ")].join(" | ")} |`);
+  return sums;
+}
+
+const share = (held: Held, rule: SoftRule): string => (held.get(rule) ?? [0, 0]).join(" of ");
+for (const [name, scenarios] of [
+  [`${given.length} scenarios of ${folder}`, given],
+  [`${generated.length} generated scenarios`, generated],
+] as const) {
+  if (scenarios.length === 0) continue;
+  console.log(`${name}\n`);
+  console.log(`| policy | pods left | nodes | $ per hour | with the nodes' charge | not bound | held | ${SOFT_RULES.join(" | ")} |`);
+  console.log(`| --- | --- | --- | --- | --- | --- | --- |${" --- |".repeat(SOFT_RULES.length)}`);
+  for (const policy of ["Respect", "Weigh", "Ignore"] satisfies PreferencePolicy[]) {
+    const { left, nodes, instances, cost, unbound, scheduled, planned } = await sumsOf(scenarios, policy);
+    const cells = [policy, left, nodes, instances.toFixed(3), cost.toFixed(3), unbound, "by scores"];
+    console.log(`| ${[...cells, ...SOFT_RULES.map((rule) => share(scheduled, rule))].join(" | ")} |`);
+    console.log(`| | | | | | | as planned | ${SOFT_RULES.map((rule) => share(planned, rule)).join(" | ")} |`);
+  }
+  console.log("");
 }

@@ -5,7 +5,8 @@
 
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
-import { has } from "../../requirements/requirement.ts";
+import { OFFERING_KEYS } from "../../requirements/offerings.ts";
+import { has, type Requirement } from "../../requirements/requirement.ts";
 import { openTypes } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
@@ -129,12 +130,18 @@ export class PlannedClaim {
       for (const entry of this.#ledger.values()) this.#recount(entry, topology);
     }
     for (const group of podData.counting) {
-      if (!filterAdmitsClaim(group.filter, set, this.template.taints)) continue;
+      if (!filterAdmitsClaim(group.filter, set, this.template.taints, (item) => this.#allTypesMeet(item))) continue;
       const entry = this.#ledger.get(group.index) ?? { group, pods: 0, domains: this.#domains(group, topology) };
       this.#ledger.set(group.index, entry);
       entry.pods++;
       for (const domain of entry.domains) topology.add(group, domain, 1);
     }
+  }
+
+  /** Whether each type that is left meets a requirement, on a label that the offering does not decide. */
+  #allTypesMeet(item: Requirement): boolean {
+    const meeting = OFFERING_KEYS.includes(item.key) ? undefined : this.template.table.agreeing(item);
+    return meeting !== undefined && this.types.every((word, w) => (word & ~(meeting[w] ?? 0)) === 0);
   }
 
   /**

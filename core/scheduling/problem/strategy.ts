@@ -22,4 +22,10 @@ export interface Strategy {
   readonly classes?: readonly number[];
   /** Order of equally good topology domains: 0 for the cheapest first, other seeds for a pseudo-random order. */
   readonly seed: number;
+  /**
+   * Whether hard spreads of pods with OR-ed terms of node affinity count the domains only that have a node, as
+   * kube-scheduler does; otherwise also those that new nodes could have. For pods that fit nowhere otherwise: Karpenter
+   * places some of them, because it counts anew with each term.
+   */
+  readonly countsOpenDomains?: boolean;
 }

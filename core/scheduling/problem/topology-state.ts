@@ -17,8 +17,12 @@ export class TopologyState {
   /** The values that changes replaced; undefined without a journal. */
   readonly #journal: { readonly counts: Map<string, number>; readonly domain: string; readonly pods: number | undefined }[] | undefined;
 
+  /** Strategy.countsOpenDomains. */
+  readonly #countsOpenDomains: boolean;
+
   /** With `keepsJournal`, changes can be reverted. */
-  constructor(groups: readonly TopologyGroup[], keepsJournal = false) {
+  constructor(groups: readonly TopologyGroup[], { keepsJournal = false, countsOpenDomains = false } = {}) {
+    this.#countsOpenDomains = countsOpenDomains;
     this.counts = groups.map(({ domains }) => new Map(domains));
     this.#journal = keepsJournal ? [] : undefined;
   }
@@ -153,10 +157,11 @@ export class TopologyState {
   #minCount(group: TopologyGroup, podData: PodData): number {
     if (group.key === HOSTNAME) return 0;
     const wanted = podData.strict.get(group.key);
+    const countsOpen = this.#countsOpenDomains && podData.isAlternative;
     let lowest = Number.POSITIVE_INFINITY;
     let supported = 0;
     for (const [domain, n] of this.#countsOf(group)) {
-      if (n === 0 && !allowsDomain(wanted, domain) && !group.present.has(domain)) continue;
+      if (n === 0 && !group.present.has(domain) && (countsOpen || !allowsDomain(wanted, domain))) continue;
       supported++;
       if (n < lowest) lowest = n;
     }

@@ -32,10 +32,7 @@ import { listed } from "./words.ts";
 const DEVICES =
   "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter; remove spec.resourceClaims, or run it on nodes that are not a NodePool's";
 
-/**
- * The last relaxation step of each OR-ed required term. Only that of the last term is without preferences, because the
- * other terms are relaxed before preferences.
- */
+/** The last relaxation step of each OR-ed required term; it is without preferences. */
 function alternatives(relaxations: readonly PodData[]): readonly PodData[] {
   return [...new Map(relaxations.map((podData) => [textOf(podData.strict), podData])).values()];
 }
@@ -135,10 +132,7 @@ export class Explainer {
     const verdicts = possible.map((podData) => this.#why(template, podData));
     const furthest = verdicts.reduce((best, verdict) => (verdict.stage > best.stage ? verdict : best));
     if (possible.length === 1) return furthest;
-    const holds = possible[verdicts.indexOf(furthest)];
-    const isHeld = holds !== undefined && textOf(holds.requirements) !== textOf(holds.strict);
-    const held = isHeld ? "; preferences count as long as other terms are left" : "";
-    return { ...furthest, text: `${furthest.text} (the nearest of the pod's ${possible.length} required affinity terms${held})` };
+    return { ...furthest, text: `${furthest.text} (the nearest of the pod's ${possible.length} required affinity terms)` };
   }
 
   /**

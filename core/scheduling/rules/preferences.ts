@@ -21,6 +21,8 @@ export type PreferencePolicy = "Respect" | "Ignore" | "Weigh";
 export interface RelaxationStep {
   /** What this step relaxed; undefined for the first step. */
   readonly relaxed: string | undefined;
+  /** Whether the step has one of several OR-ed required terms of node affinity. */
+  readonly isAlternative: boolean;
   readonly tolerations: readonly Toleration[];
   /** nodeSelector, one required term and the heaviest preferred term that is not relaxed yet. */
   readonly requirements: Requirements;
@@ -46,13 +48,15 @@ function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
 /**
  * The relaxation steps of a pod, strictest first: OR-ed required terms one by one, then without the preferred pod
  * affinity, pod anti-affinity and node affinity terms, the heaviest first, then without ScheduleAnyway spreads, and
- * last with a toleration of PreferNoSchedule, if `softTaints` (some pool has such a taint)
- * (karpenter: pkg/controllers/provisioning/scheduling/preferences.go, Preferences.Relax).
+ * then with a toleration of PreferNoSchedule, if `softTaints` (some pool has such a taint)
+ * (karpenter: pkg/controllers/provisioning/scheduling/preferences.go, Preferences.Relax). By then the last of OR-ed
+ * terms is left, so each of the others follows once more without preferences: kube-scheduler takes any of them.
  */
 export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly RelaxationStep[] {
   const respect = policy !== "Ignore";
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const required = [...requiredTerms(spec)];
+  const terms = [...required];
   const preferredNode = heaviestFirst(
     respect
       ? (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
@@ -73,6 +77,7 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
     const requirements = intersectAll(strict, termRequirements(preferredNode[0]?.term));
     return {
       relaxed,
+      isAlternative: terms.length > 1,
       tolerations,
       requirements,
       strict,
@@ -108,6 +113,12 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
   if (softTaints) {
     tolerations = [...tolerations, TOLERATE_SOFT];
     step("avoiding PreferNoSchedule taints");
+  }
+  if (steps.length > terms.length) {
+    for (const term of terms.slice(0, -1)) {
+      required[0] = term;
+      step("the other required node affinity terms, and all preferences");
+    }
   }
   return steps;
 }

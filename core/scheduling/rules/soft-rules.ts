@@ -24,21 +24,29 @@ export function softRulesOf({ affinity, topologySpreadConstraints }: PodSpec): r
   ];
 }
 
+/** Whether a preference of `softRulesOf` is a spread. */
+export const isSpread = (rule: string): boolean => rule.startsWith(spreadOver(""));
+
+/** Preferences that are kept, each with the lowest maxSkew that its spreads get; 0: as they are. */
+export type KeptRules = ReadonlyMap<string, number>;
+
 /** The spec with those of its preferences that are kept; what it requires is untouched. */
-export function withSoftRules(spec: PodSpec, kept: ReadonlySet<string>): PodSpec {
+export function withSoftRules(spec: PodSpec, kept: KeptRules): PodSpec {
   const { affinity, topologySpreadConstraints } = spec;
   return {
     ...spec,
     ...(topologySpreadConstraints && {
-      topologySpreadConstraints: topologySpreadConstraints.filter(
-        ({ whenUnsatisfiable, topologyKey }) => whenUnsatisfiable !== "ScheduleAnyway" || kept.has(spreadOver(topologyKey)),
-      ),
+      topologySpreadConstraints: topologySpreadConstraints.flatMap((constraint) => {
+        if (constraint.whenUnsatisfiable !== "ScheduleAnyway") return [constraint];
+        const least = kept.get(spreadOver(constraint.topologyKey));
+        return least === undefined ? [] : [{ ...constraint, maxSkew: Math.max(constraint.maxSkew, least) }];
+      }),
     }),
     ...(affinity && { affinity: withPreferred(affinity, kept) }),
   };
 }
 
-function withPreferred({ nodeAffinity, podAffinity, podAntiAffinity, ...rest }: Affinity, kept: ReadonlySet<string>): Affinity {
+function withPreferred({ nodeAffinity, podAffinity, podAntiAffinity, ...rest }: Affinity, kept: KeptRules): Affinity {
   const only = (terms: PodAffinity, nameOf: (topologyKey: string) => string): PodAffinity => ({
     ...terms,
     preferredDuringSchedulingIgnoredDuringExecution: preferred(terms).filter(({ podAffinityTerm }) =>

@@ -101,25 +101,32 @@ export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<str
 }
 
 /**
- * Whether pods on a planned claim are sure to count. Pods that may or may not count are left out, because
- * kube-scheduler can bind them after the pods that declare the spread. Karpenter counts every pod that may count
+ * Whether pods on a planned claim are sure to count: by its requirements, or because all its types meet one
+ * (`allTypesMeet`). Pods that may or may not count are left out, because kube-scheduler can bind them after the pods
+ * that declare the spread. Karpenter counts every pod that may count
  * (karpenter: pkg/controllers/provisioning/scheduling/topologygroup.go, TopologyGroup.Counts).
  */
-export function filterAdmitsClaim(filter: NodeFilter, { requirements }: RequirementSet, taints: readonly Taint[]): boolean {
+export function filterAdmitsClaim(
+  filter: NodeFilter,
+  { requirements }: RequirementSet,
+  taints: readonly Taint[],
+  allTypesMeet: (item: Requirement) => boolean,
+): boolean {
   if (filter.keys.some((key) => !isSure(key, requirements.get(key)))) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
-  return filter.terms.length === 0 || filter.terms.some((term) => isWithin(requirements, term));
+  return filter.terms.length === 0 || filter.terms.some((term) => isWithin(requirements, term, allTypesMeet));
 }
 
 /** Whether every node that meets `own` meets `others`. */
-function isWithin(own: Requirements, others: Requirements): boolean {
-  for (const [key, other] of others) {
-    const item = own.get(key);
-    const mayLack = item === undefined ? !WELL_KNOWN_LABELS.has(key) : allowsAbsent(item);
-    if (mayLack && !allowsAbsent(other)) return false;
-    if (item === undefined ? !mayLack : canonical(intersect(item, other)) !== canonical(item)) return false;
-  }
+function isWithin(own: Requirements, others: Requirements, allTypesMeet: (item: Requirement) => boolean): boolean {
+  for (const [key, other] of others) if (!isNarrower(key, own.get(key), other) && !allTypesMeet(other)) return false;
   return true;
+}
+
+function isNarrower(key: string, item: Requirement | undefined, other: Requirement): boolean {
+  const mayLack = item === undefined ? !WELL_KNOWN_LABELS.has(key) : allowsAbsent(item);
+  if (mayLack && !allowsAbsent(other)) return false;
+  return item === undefined ? mayLack : canonical(intersect(item, other)) === canonical(item);
 }
 
 /** Whether the node of a claim is sure to have a label: types bring well-known labels, others need a requirement. */

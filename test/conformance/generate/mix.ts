@@ -18,6 +18,10 @@ export interface Mix {
   readonly hostPorts: number;
   /** Topology keys that only NodePools define, and rare pod features of the API. */
   readonly rareKeys: number;
+  /** OR-ed required terms of node affinity; without it every other pod with a selector may have some. */
+  readonly alternatives?: number;
+  /** NodePools whose limit leaves at most so many cpus beside what their machines use. */
+  readonly cpusLeft?: number;
 }
 
 const BASIC: Mix = {
@@ -54,7 +58,7 @@ const EVERYTHING: Mix = {
 };
 
 /**
- * The kinds of the given scenarios (their names begin with the kind), and four kinds of features that are rare there.
+ * The kinds of the given scenarios (their names begin with the kind), and five kinds of features that are rare there.
  */
 export const MIXES: Readonly<Record<string, Mix>> = {
   basic: BASIC,
@@ -69,5 +73,6 @@ export const MIXES: Readonly<Record<string, Mix>> = {
   racks: { ...BASIC, nodes: 6, rareKeys: 0.9, spreads: 0.6, affinity: 0.3 },
   crowded: { ...EVERYTHING, nodes: 20, workloads: 14, replicas: 6, affinity: 0.6, spreads: 0.6 },
   ports: { ...BASIC, nodes: 8, hostPorts: 0.6, taints: 0.4 },
+  terms: { ...BASIC, nodes: 4, limits: 0.9, cpusLeft: 40, alternatives: 0.7, spreads: 0.8, preferences: 0.3, affinity: 0.2 },
   tiny: { ...EVERYTHING, nodes: 2, workloads: 2, replicas: 3, spreads: 0.6, affinity: 0.5 },
 };

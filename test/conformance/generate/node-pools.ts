@@ -3,6 +3,7 @@ import type { NodePool, NodeSelectorRequirementWithMinValues } from "../../../co
 import type { Taint } from "../../../core/model/taint.ts";
 import { ZONES } from "./instance-types.ts";
 import type { Mix } from "./mix.ts";
+import type { GeneratedMachine } from "./nodes.ts";
 import type { Random } from "./random.ts";
 
 export const COLOURS: readonly string[] = ["red", "green", "blue"];
@@ -62,6 +63,21 @@ const limits = (random: Random): Record<string, string> => ({
   ...(random.chance(0.4) ? { memory: `${random.int(30, 1500)}Gi` } : {}),
   ...(random.chance(0.2) ? { nodes: String(random.int(1, 6)) } : {}),
 });
+
+/** NodePools whose cpu limit is nearly used up by their machines. */
+export function nearlyUsedUp(
+  random: Random,
+  pools: readonly NodePool[],
+  machines: readonly GeneratedMachine[],
+  cpusLeft: number,
+): NodePool[] {
+  return pools.map((pool) => {
+    if (pool.spec.limits === undefined) return pool;
+    const own = machines.filter(({ labels }) => labels["karpenter.sh/nodepool"] === pool.metadata.name);
+    const used = own.reduce((sum, { claim }) => sum + Number(claim?.status?.capacity?.["cpu"] ?? 0), 0);
+    return { ...pool, spec: { ...pool.spec, limits: { ...pool.spec.limits, cpu: String(used + random.int(0, cpusLeft)) } } };
+  });
+}
 
 function requirements(random: Random, mix: Mix, types: readonly InstanceType[], mayPinTeam: boolean): Requirement[] {
   const list: Requirement[] = [{ key: "kubernetes.io/os", operator: "In", values: ["linux"] }];

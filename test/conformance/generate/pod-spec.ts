@@ -24,8 +24,8 @@ export function podSpec(random: Random, mix: Mix, app: string, types: readonly I
     topologySpreadConstraints: maybe(Math.max(mix.spreads, mix.preferences * 0.4), () => spreads(random, mix, app)),
   };
   const nodeAffinity = {
-    requiredDuringSchedulingIgnoredDuringExecution: maybe(mix.selectors * 0.4, () => ({
-      nodeSelectorTerms: Array.from({ length: random.int(1, 3) }, () => term(random, mix, types)),
+    requiredDuringSchedulingIgnoredDuringExecution: maybe(mix.alternatives ?? mix.selectors * 0.4, () => ({
+      nodeSelectorTerms: Array.from({ length: random.int(mix.alternatives === undefined ? 1 : 2, 3) }, () => term(random, mix, types)),
     })),
     preferredDuringSchedulingIgnoredDuringExecution: maybe(mix.preferences * 0.6, () =>
       Array.from({ length: random.int(1, 3) }, () => ({ weight: random.int(1, 100), preference: term(random, mix, types) })),

@@ -1,24 +1,25 @@
 import { instanceTypes } from "./instance-types.ts";
 import { MIXES } from "./mix.ts";
-import { nodePools } from "./node-pools.ts";
+import { nearlyUsedUp, nodePools } from "./node-pools.ts";
 import { machines } from "./nodes.ts";
 import { random as randomOf } from "./random.ts";
 import { csiNodes, STORAGE_CLASSES, type Storage } from "./volumes.ts";
 import { daemonPods, daemonSets, disruptionBudgets, Room, workload } from "./workloads.ts";
 
 /**
- * Scenario number `index` of a seed (docs/scenario-format.md); the kinds take turns. Equal arguments give equal
- * scenarios.
+ * Scenario number `index` of a seed (docs/scenario-format.md); the kinds take turns unless one is named. Equal
+ * arguments give equal scenarios.
  */
-export function generateScenario(seed: number, index: number): Record<string, unknown> {
+export function generateScenario(seed: number, index: number, only?: string): Record<string, unknown> {
   const kinds = Object.keys(MIXES);
-  const kind = kinds[index % kinds.length] ?? "basic";
+  const kind = only ?? kinds[index % kinds.length] ?? "basic";
   const mix = MIXES[kind];
   if (mix === undefined) throw new RangeError(`there is no kind ${kind}`);
   const random = randomOf(`${seed}-${index}`);
   const types = instanceTypes(random, random.int(4, 36), random.int(0, mix.reservations));
-  const pools = nodePools(random, mix, types);
-  const present = machines(random, mix.nodes, pools, types);
+  const drawn = nodePools(random, mix, types);
+  const present = machines(random, mix.nodes, drawn, types);
+  const pools = mix.cpusLeft === undefined ? drawn : nearlyUsedUp(random, drawn, present, mix.cpusLeft);
   const room = new Room(present);
   const storage: Storage = { persistentVolumeClaims: [], persistentVolumes: [] };
   const daemons = daemonSets(random, mix);

@@ -23,8 +23,10 @@ const web = (count: number, spec: Partial<PodSpec>, owner = "web") =>
 const weigh = (pods: ReturnType<typeof web>, options: WeighOptions = WEIGH) => weighPreferences(snapshotOf({ pods }), options);
 const nodesFor = (pods: ReturnType<typeof web>, options: WeighOptions = WEIGH) =>
   solve(weigh(pods, options).snapshot, options).newNodeClaims.length;
-const spreads = (pods: ReturnType<typeof web>, options: WeighOptions = WEIGH) =>
-  weigh(pods, options).snapshot.pods[0]?.spec.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey);
+const skews = (pods: ReturnType<typeof web>, options: WeighOptions = WEIGH) =>
+  Object.fromEntries(
+    weigh(pods, options).snapshot.pods[0]?.spec.topologySpreadConstraints?.map(({ topologyKey, maxSkew }) => [topologyKey, maxSkew]) ?? [],
+  );
 
 describe("PREFERENCE_POLICY=Weigh", () => {
   const each = web(12, { topologySpreadConstraints: [spread(HOST)] });
@@ -41,9 +43,22 @@ describe("PREFERENCE_POLICY=Weigh", () => {
     expect(weigh(each, { ...WEIGH, preferenceCostShare: costShare - 0.01 }).givenUp).toHaveLength(1);
   });
 
-  it("of several preferences the dear one is given up, and the cheap one is kept", () => {
+  it("of several preferences the dear one is loosened, and the cheap one is kept", () => {
     const both = web(12, { topologySpreadConstraints: [spread(HOST), spread(ZONE)] });
-    expect(spreads(both, { ...WEIGH, preferenceCostShare: 2.5 })).toEqual([ZONE]);
+    expect(skews(both, { ...WEIGH, preferenceCostShare: 2.5 })).toEqual({ [ZONE]: 1, [HOST]: 4 });
+  });
+
+  it("a spread that costs too much gets the smallest maxSkew that the share pays for", () => {
+    const nodes = [0.1, 1.6, 2.7, 6, 12].map((preferenceCostShare) => nodesFor(each, { ...WEIGH, preferenceCostShare }));
+    expect(nodes).toEqual([1, 2, 3, 6, 12]);
+    expect(weigh(each, { ...WEIGH, preferenceCostShare: 2.7 }).givenUp).toMatchObject([
+      { rules: [], loosened: [`the spread over ${HOST} to maxSkew 4`] },
+    ]);
+  });
+
+  it("a hard spread keeps its maxSkew when the soft one over the same key is loosened", () => {
+    const pods = web(12, { topologySpreadConstraints: [{ ...spread(ZONE, "DoNotSchedule"), maxSkew: 1 }, spread(HOST)] });
+    expect(skews(pods, { ...WEIGH, preferenceCostShare: 2.7 })[ZONE]).toBe(1);
   });
 
   it("what pods require is kept, whatever it costs", () => {
@@ -81,8 +96,12 @@ describe("PREFERENCE_POLICY=Weigh", () => {
   });
 
   it("what is given up is told in a sentence", () => {
-    expect(preferencesGivenUp({ example: "default/web-0", pods: 30, rules: [`the spread over ${HOST}`], costShare: 3.456 })).toBe(
+    const given = { example: "default/web-0", pods: 30, rules: [`the spread over ${HOST}`], loosened: [], costShare: 3.456 };
+    expect(preferencesGivenUp(given)).toBe(
       `30 pods such as default/web-0 give up the spread over ${HOST}: all preferences would add 346 % to the cost of the nodes`,
+    );
+    expect(preferencesGivenUp({ ...given, pods: 1, loosened: [`the spread over ${ZONE} to maxSkew 8`] })).toBe(
+      `Pod default/web-0 gives up the spread over ${HOST} and loosens the spread over ${ZONE} to maxSkew 8: all preferences would add 346 % to the cost of the nodes`,
     );
   });
 });

@@ -1,6 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const SOLVE = ["test/core/scheduling/solve.test.ts"];
+const ALTERNATIVE_TERMS = ["test/core/scheduling/alternative-terms.test.ts"];
 const WEIGHTS_AND_LIMITS = ["test/core/scheduling/weights-and-limits.test.ts"];
 const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
 const ALL_DIFFERENT = ["test/core/scheduling/all-different.test.ts"];
@@ -525,8 +526,48 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "preferences-all-or-nothing",
     rule: "of several preferences those that cost little are kept",
     file: "core/scheduling/weigh-preferences.ts",
-    from: "if (costOfKeeping([...kept, rule]) <= most) kept.add(rule);",
-    to: "if (rule === undefined) kept.add(rule);",
+    from: "if (maxSkew !== undefined) kept.set(rule, maxSkew);",
+    to: "if (rule === undefined) kept.set(rule, 0);",
     tests: ["test/core/scheduling/weigh-preferences.test.ts"],
+  },
+  {
+    name: "spreads-all-or-nothing",
+    rule: "PREFERENCE_POLICY Weigh loosens a spread as far as it must and gives it up only then",
+    file: "core/scheduling/weigh-preferences.ts",
+    from: "...(isSpread(rule) ? largerSkews(sample.length) : [])",
+    to: "",
+    tests: ["test/core/scheduling/weigh-preferences.test.ts"],
+  },
+  {
+    name: "alternative-terms-without-preferences",
+    rule: "each of OR-ed terms of node affinity is tried without preferences",
+    file: "core/scheduling/rules/preferences.ts",
+    from: "for (const term of terms.slice(0, -1)) {",
+    to: "for (const term of terms.slice(0, 0)) {",
+    tests: ALTERNATIVE_TERMS,
+  },
+  {
+    name: "opened-domains",
+    rule: "a domain that a planned node opens counts in hard spreads, whichever term allows it",
+    file: "core/scheduling/search.ts",
+    from: "while (countOpenedDomains(problem, attempt.claims, attempt.topology))",
+    to: "while (false as boolean)",
+    tests: ALTERNATIVE_TERMS,
+  },
+  {
+    name: "open-domains-only",
+    rule: "pods with OR-ed terms that fit nowhere otherwise count only the domains that have a node",
+    file: "core/scheduling/problem/topology-state.ts",
+    from: "this.#countsOpenDomains && podData.isAlternative",
+    to: "false as boolean",
+    tests: ALTERNATIVE_TERMS,
+  },
+  {
+    name: "types-that-surely-count",
+    rule: "pods on a planned node count in a spread when all of its types meet the filter",
+    file: "core/scheduling/rules/topology-group.ts",
+    from: "!isNarrower(key, own.get(key), other) && !allTypesMeet(other)",
+    to: "!isNarrower(key, own.get(key), other)",
+    tests: ["test/core/scheduling/rules/topology-group.test.ts"],
   },
 ];

@@ -156,27 +156,6 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
         scene: { pods: [pod("web", { cpu: "99" }, terms([only(ZONE, "zone-b")], [only("team", "blue")]))] },
       },
       {
-        name: "a term with a preference, which is given up after the term",
-        scene: {
-          pods: [
-            pod(
-              "web",
-              { cpu: "1" },
-              {
-                affinity: {
-                  nodeAffinity: {
-                    ...terms([only(ZONE, "zone-b")], [only("team", "blue")]).affinity?.nodeAffinity,
-                    preferredDuringSchedulingIgnoredDuringExecution: [
-                      { weight: 1, preference: { matchExpressions: [only(FAMILY, "m7i")] } },
-                    ],
-                  },
-                },
-              },
-            ),
-          ],
-        },
-      },
-      {
         name: "a NodePool that is not there",
         scene: {
           pods: [pod("web", { cpu: "1" }, { nodeSelector: { "karpenter.sh/nodepool": "defualt" } })],

@@ -48,6 +48,7 @@ describe("relaxation steps", () => {
       "the heaviest preferred node affinity",
       "a ScheduleAnyway topology spread",
       "avoiding PreferNoSchedule taints",
+      "the other required node affinity terms, and all preferences",
     ]);
   });
 
@@ -64,10 +65,13 @@ describe("relaxation steps", () => {
     expect([...(steps[5]?.requirements.get("size")?.values ?? [])]).toEqual(["light"]);
   });
 
-  it("the last step has only required constraints", () => {
-    const last = steps.at(-1);
+  it.for([
+    { at: -2, term: "b" },
+    { at: -1, term: "a" },
+  ])("each of OR-ed terms has a last step with only required constraints: $term", ({ at, term: zone }) => {
+    const last = steps.at(at);
     expect([...(last?.requirements.keys() ?? [])]).toEqual(["zone"]);
-    expect([...(last?.requirements.get("zone")?.values ?? [])]).toEqual(["b"]);
+    expect([...(last?.requirements.get("zone")?.values ?? [])]).toEqual([zone]);
     expect(last?.affinity).toEqual([]);
     expect(appsOf(last?.antiAffinity ?? [])).toEqual(["rival"]);
     expect(last?.spreads.map(({ topologyKey }) => topologyKey)).toEqual(["zone"]);

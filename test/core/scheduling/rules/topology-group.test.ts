@@ -45,5 +45,18 @@ it.for<{ name: string; claim: Items; terms: readonly Items[]; keys?: readonly st
   { name: "a key of another spread that the claim requires", claim: [only("team", "red")], terms: [], keys: ["team"], want: true },
 ])("a spread's filter on a claim: $name, admitted: $want", ({ claim, terms, keys = [], want }) => {
   const set = new RequirementSets().intern(requirementsFrom(claim));
-  expect(filterAdmitsClaim({ ...NO_FILTER, keys, terms: terms.map(requirementsFrom) }, set, [])).toBe(want);
+  expect(filterAdmitsClaim({ ...NO_FILTER, keys, terms: terms.map(requirementsFrom) }, set, [], () => false)).toBe(want);
+});
+
+it("a spread's filter admits a claim when all of its types have what its requirements leave open", () => {
+  const set = new RequirementSets().intern(requirementsFrom([only(ARCH, "arm64")]));
+  const filter = { ...NO_FILTER, terms: [requirementsFrom([only(ARCH, "arm64"), { key: CPU, operator: "Gt", values: ["4"] }])] };
+  const asked: string[] = [];
+  const admits = (typesMeet: boolean) =>
+    filterAdmitsClaim(filter, set, [], ({ key }) => {
+      asked.push(key);
+      return typesMeet;
+    });
+  expect([admits(true), admits(false)]).toEqual([true, false]);
+  expect(new Set(asked)).toEqual(new Set([CPU]));
 });

@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import type { NodeSelectorRequirement, PodSpec } from "../../../core/model/pod.ts";
+import { nodePool, planFor, pod } from "../../support/scheduling/builders.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const ARCH = "kubernetes.io/arch";
+const only = (key: string, ...values: string[]): NodeSelectorRequirement => ({ key, operator: "In", values });
+const anyOf = (...terms: NodeSelectorRequirement[]) => ({
+  requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms.map((term) => ({ matchExpressions: [term] })) },
+});
+const labels = { app: "web" };
+const spread = (topologyKey: string, whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway" = "DoNotSchedule") => ({
+  topologySpreadConstraints: [{ topologyKey, maxSkew: 1, whenUnsatisfiable, labelSelector: { matchLabels: labels } }],
+});
+const web = (count: number, spec: PodSpec) => Array.from({ length: count }, (_, i) => pod(`web-${i}`, { cpu: "1" }, spec, { labels }));
+const placedWeb = (plan: ReturnType<typeof planFor>) =>
+  plan.newNodeClaims.flatMap(({ pods }) => pods).filter((name) => name.startsWith("default/web")).length;
+
+/** Faults around OR-ed terms of node affinity that generated scenarios of the kind "terms" have shown. */
+it("each of OR-ed terms is tried without preferences, not only the last one", () => {
+  const preferred = { weight: 1, preference: { matchExpressions: [only("karpenter.k8s.aws/instance-family", "m7i")] } };
+  const nodeAffinity = {
+    ...anyOf(only(ZONE, "zone-b"), only("team", "blue")),
+    preferredDuringSchedulingIgnoredDuringExecution: [preferred],
+  };
+  expect(placedWeb(planFor({ pods: web(1, { affinity: { nodeAffinity } }) }))).toBe(1);
+});
+
+it.for([
+  { name: "a zone that a planned node opens by another term counts as empty", cpu: "2", want: 1 },
+  { name: "a zone that only another term allows does not count without a node", cpu: "0", want: 3 },
+])("in a hard spread, $name", ({ cpu, want }) => {
+  const blue = nodePool("blue", { labels: { team: "blue" }, requirements: [only(ZONE, "zone-b")], limits: { cpu } });
+  const other = pod("other", { cpu: "1500m" }, { nodeSelector: { team: "blue" } });
+  const affinity = { nodeAffinity: anyOf(only("team", "blue"), only(ZONE, "zone-a")) };
+  const plan = planFor({ nodePools: [nodePool(), blue], pods: [other, ...web(3, { affinity, ...spread(ZONE) })] });
+  expect(placedWeb(plan)).toBe(want);
+});
+
+it.for([
+  { name: "pods with OR-ed terms that fit nowhere otherwise count only the domains that have a node", terms: 2, want: 3 },
+  { name: "other pods count the domains that new nodes could have", terms: 1, want: 1 },
+])("in a hard spread, $name", ({ terms, want }) => {
+  const pools = [nodePool("amd", { requirements: [only(ARCH, "amd64")] }), nodePool("arm", { limits: { cpu: "0" } })];
+  const affinity = { nodeAffinity: anyOf(...[only(ZONE, "zone-a"), only("team", "blue")].slice(0, terms)) };
+  expect(placedWeb(planFor({ nodePools: pools, pods: web(3, { affinity, ...spread(ARCH) }) }))).toBe(want);
+});
