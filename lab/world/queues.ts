@@ -52,8 +52,8 @@ export interface Queue {
   /** Sets the one subscriber, a Lambda function's event source. A rejection returns the message. */
   subscribe(handler: (message: Message) => Promise<void>): void;
   /**
-   * The same for a subscriber that takes up to `batchSize` messages at once. It resolves to the ids of the messages that
-   * return; a rejection returns all.
+   * The same for a subscriber that takes up to `batchSize` messages at once. It resolves to the ids of the messages
+   * that return; a rejection returns all.
    */
   subscribeBatches(handler: (messages: readonly Message[]) => Promise<ReadonlySet<string>>): void;
   faults: QueueFaults;
@@ -64,6 +64,8 @@ export interface Queue {
   depth(): number;
   /** The number of deliveries so far. */
   delivered(): number;
+  /** The number of invocations so far that got several messages. */
+  batches(): number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -89,6 +91,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   let handler: ((messages: readonly Message[]) => Promise<ReadonlySet<string>>) | undefined;
   let depth = 0;
   let delivered = 0;
+  let batches = 0;
 
   const finish = (message: Message): void => {
     depth--;
@@ -135,6 +138,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
       return;
     }
     delivered += kept.length;
+    if (kept.length > 1) batches++;
     let returned: ReadonlySet<string>;
     let why: unknown = new Error("the handler gave the message back");
     try {
@@ -206,6 +210,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
     },
     depth: () => depth,
     delivered: () => delivered,
+    batches: () => batches,
   };
   return queue;
 }
