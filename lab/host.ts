@@ -1,4 +1,4 @@
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Catalogue } from "../core/offerings/catalogue.ts";
 import type { Announcement } from "../core/ports/announcements.ts";
 import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
@@ -46,6 +46,12 @@ export interface LabOptions {
   readonly joinDelayMs?: () => number;
   /** Whether EC2 leaves an instance out of the list that it is writing. */
   readonly isUnlisted?: () => boolean;
+  /** How many messages of a standard queue one invocation may get; 1 when absent. */
+  readonly batchSize?: number;
+  /** Whether Lambda refuses an invocation of the function now, because the account runs as many as it may. */
+  readonly isThrottled?: (fn: string) => boolean;
+  /** Other clusters of the stack, whose API servers do not answer. They share the table, EC2 and the queues. */
+  readonly neighbours?: readonly string[];
   readonly onLog?: (record: TimedLogRecord) => void;
 }
 
@@ -83,6 +89,8 @@ export interface Lab {
 }
 
 const SWEEP_MS = 60_000;
+/** When a run of a schedule that Lambda has refused is tried again: once, and within its minute (infra/stack.ts). */
+const SCHEDULE_RETRY_MS = 25_000;
 
 export function createLab(options: LabOptions): Lab {
   const world = createLabWorld({ seed: options.seed, start: options.start, region: options.region });
@@ -100,7 +108,7 @@ export function createLab(options: LabOptions): Lab {
     joinDelayMs: options.joinDelayMs,
     isUnlisted: options.isUnlisted,
   });
-  const wakeUps = simulatedWakeUps(world);
+  const wakeUps = simulatedWakeUps(world, options.batchSize);
   const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];
   const announcements: Announcement[] = [];
@@ -133,7 +141,7 @@ export function createLab(options: LabOptions): Lab {
     newId: () => ids.uuid(),
   };
   const invocations = new Map<string, number>();
-  hostFunctions({ world, deps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory") });
+  hostFunctions({ world, deps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory"), options });
   ringFromChanges(world, deps, options.sources);
   const readPrices = (): void => {
     known = cloud.market();
@@ -159,28 +167,36 @@ interface Hosted {
   readonly cloud: SimulatedCloud;
   readonly inventory: SimulatedCloud["inventory"];
   readonly invocations: Map<string, number>;
+  readonly options: LabOptions;
+}
+
+/** The ports of a cluster whose API server does not answer. */
+function silent(deps: LifecycleDeps, name: string): LifecycleDeps {
+  const fail = async (): Promise<never> => {
+    throw new Error(`connect ETIMEDOUT: the API server of ${name} does not answer`);
+  };
+  return { ...deps, cluster: { ...deps.cluster, name }, kubernetes: new Proxy(deps.kubernetes, { get: () => fail }) };
 }
 
 /**
  * Runs the entries of the functions for the messages of their queues and for their schedules; each run is an invocation
  * of its own.
  */
-function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations }: Hosted): void {
+function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations, options }: Hosted): void {
   const { clock } = world;
-  const entryDeps = {
-    clusters: [world.cluster],
-    clusterDeps: async (name: string) => (name === world.cluster ? deps : undefined),
-    log: deps.log,
-  };
-  const run = <T>(name: string, body: () => Promise<T>): Promise<T> => {
+  const { neighbours = [], isThrottled = () => false } = options;
+  const clusters = new Map([[world.cluster, deps], ...neighbours.map((name) => [name, silent(deps, name)] as const)]);
+  const entryDeps = { clusters: [...clusters.keys()], clusterDeps: async (name: string) => clusters.get(name), log: deps.log };
+  const run = async <T>(name: string, body: () => Promise<T>): Promise<T> => {
+    if (isThrottled(name)) throw new InvocationThrottledError(`Lambda refused an invocation of ${name}`);
     const count = (invocations.get(name) ?? 0) + 1;
     invocations.set(name, count);
     return invoke(`${name}-${count}`, name, body);
   };
   const subscribe = (queue: Queue, name: string, handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>): void => {
-    queue.subscribe(async (message) => {
-      const response = await run(name, () => handler(sqsEvent(message)));
-      if (response && response.batchItemFailures.length > 0) throw new Error(`${name} gave the message back`);
+    queue.subscribeBatches(async (messages) => {
+      const response = await run(name, () => handler(sqsEvent(messages)));
+      return new Set(response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     });
   };
   const provision = provisionEntry(entryDeps);
@@ -203,15 +219,27 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations }: 
     interruptionEntry({ ...entryDeps, store: deps.store, metrics: deps.metrics, now: deps.now }),
   );
   for (const [name, handler] of Object.entries({ catalog, provision, lifecycle, disruption })) {
+    const sweep = (): Promise<unknown> => run(name, () => handler({ kind: "sweep" }));
     // A run of a schedule that was killed is not repeated, because the next run follows.
-    clock.every(SWEEP_MS, `sweep of ${name}`, () => run(name, () => handler({ kind: "sweep" })).then(noResult, noResult));
+    const again = (error: unknown): void => {
+      if (error instanceof InvocationThrottledError)
+        clock.after(SCHEDULE_RETRY_MS, `sweep of ${name} again`, () => sweep().then(noResult, noResult));
+    };
+    clock.every(SWEEP_MS, `sweep of ${name}`, () => sweep().then(noResult, again));
   }
   cloud.onEvent((event) => wakeUps.interruption.send(JSON.stringify(event)));
 }
 
 const noResult = (): void => {};
 
-function sqsEvent({ id, body, receiveCount, sentAt, group }: Message): SQSEvent {
+/** Lambda starts no further invocation: all that the account may run at once are running. */
+class InvocationThrottledError extends Error {
+  override readonly name = "InvocationThrottledError";
+}
+
+const sqsEvent = (messages: readonly Message[]): SQSEvent => ({ Records: messages.map(sqsRecord) });
+
+function sqsRecord({ id, body, receiveCount, sentAt, group }: Message): SQSRecord {
   const attributes = {
     ApproximateReceiveCount: String(receiveCount),
     SentTimestamp: String(sentAt),
@@ -220,5 +248,5 @@ function sqsEvent({ id, body, receiveCount, sentAt, group }: Message): SQSEvent 
     ...(group !== undefined && { MessageGroupId: group }),
   };
   const record = { messageId: id, receiptHandle: id, body, attributes, messageAttributes: {}, md5OfBody: "", eventSource: "aws:sqs" };
-  return { Records: [{ ...record, eventSourceARN: "arn:aws:sqs:lab", awsRegion: "lab" }] };
+  return { ...record, eventSourceARN: "arn:aws:sqs:lab", awsRegion: "lab" };
 }

@@ -42,6 +42,8 @@ export interface QueueOptions {
   readonly maxReceives?: number;
   /** Age at which a message is dropped, ms. */
   readonly retentionMs?: number;
+  /** How many messages of a standard queue one invocation may get; 1 when absent. */
+  readonly batchSize?: number;
 }
 
 export interface Queue {
@@ -49,6 +51,11 @@ export interface Queue {
   send(body: string, options?: SendOptions): void;
   /** Sets the one subscriber, a Lambda function's event source. A rejection returns the message. */
   subscribe(handler: (message: Message) => Promise<void>): void;
+  /**
+   * The same for a subscriber that takes up to `batchSize` messages at once. It resolves to the ids of the messages
+   * that return; a rejection returns all.
+   */
+  subscribeBatches(handler: (messages: readonly Message[]) => Promise<ReadonlySet<string>>): void;
   faults: QueueFaults;
   readonly deadLetters: readonly Message[];
   /** The errors of the handler, in order; KilledError for invocations that a simulation killed. */
@@ -57,8 +64,13 @@ export interface Queue {
   depth(): number;
   /** The number of deliveries so far. */
   delivered(): number;
+  /** The number of invocations so far that got several messages. */
+  batches(): number;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+/** How long messages are gathered for a batch, ms: Lambda polls a queue many times a second. */
+const GATHER_MS = 100;
 /** How long a FIFO queue remembers an id, and the longest delay of a message: SQS's own limits. */
 const DEDUP_MS = 300_000;
 const MAX_DELAY_MS = 900_000;
@@ -69,15 +81,17 @@ const MAX_DELAY_MS = 900_000;
  */
 export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   const { clock } = world;
-  const { name, fifo = false, delayMs = 0, visibilityMs = 30_000, maxReceives = 0, retentionMs = 345_600_000 } = options;
+  const { name, fifo = false, delayMs = 0, visibilityMs = 30_000, maxReceives = 0, retentionMs = 345_600_000, batchSize = 1 } = options;
   const random = world.random.fork(`queue ${name}`);
   const seen = new Map<string, number>();
   const groups = new Map<string, { busy: boolean; readonly waiting: Message[] }>();
+  const gathered: Message[] = [];
   const deadLetters: Message[] = [];
   const failures: { readonly at: number; readonly message: Message; readonly error: unknown }[] = [];
-  let handler: ((message: Message) => Promise<void>) | undefined;
+  let handler: ((messages: readonly Message[]) => Promise<ReadonlySet<string>>) | undefined;
   let depth = 0;
   let delivered = 0;
+  let batches = 0;
 
   const finish = (message: Message): void => {
     depth--;
@@ -92,42 +106,69 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   };
 
   const deliver = (message: Message, afterMs: number): void => {
-    clock.after(afterMs, `queue ${name}`, async () => {
-      if (!handler) {
-        depth--;
-        return;
-      }
+    clock.after(afterMs, `queue ${name}`, () => {
       if (message.group !== undefined) {
         const group = groups.get(message.group) ?? { busy: false, waiting: [] };
         groups.set(message.group, group);
         if (group.busy) {
           group.waiting.push(message);
-          return;
+          return undefined;
         }
         group.busy = true;
+      } else if (batchSize > 1) {
+        gathered.push(message);
+        if (gathered.length === 1) clock.after(GATHER_MS, `queue ${name} gathers`, handGathered);
+        return undefined;
       }
-      if (clock.now() - message.sentAt > retentionMs) return finish(message);
-      delivered++;
-      let failed = false;
-      try {
-        await handler(message);
-      } catch (error) {
-        failed = true;
-        failures.push({ at: clock.now(), message, error });
-      }
-      if (!failed) return finish(message);
-      if (maxReceives > 0 && message.receiveCount >= maxReceives) {
-        deadLetters.push(message);
-        return finish(message);
-      }
-      const again = { ...message, receiveCount: message.receiveCount + 1 };
-      if (message.group === undefined) return deliver(again, visibilityMs);
-      // A FIFO group is blocked until its first message is visible again, so that no message overtakes it.
-      clock.after(visibilityMs, `queue ${name} visible again`, () => {
-        const group = groups.get(message.group ?? "");
-        if (group) group.busy = false;
-        deliver(again, 0);
-      });
+      return hand([message]);
+    });
+  };
+  const handGathered = (): void => {
+    while (gathered.length > 0) {
+      const batch = gathered.splice(0, batchSize);
+      clock.after(0, `queue ${name} batch`, () => hand(batch));
+    }
+  };
+  const hand = async (batch: readonly Message[]): Promise<void> => {
+    const kept = batch.filter(({ sentAt }) => clock.now() - sentAt <= retentionMs);
+    for (const message of batch) if (!kept.includes(message)) finish(message);
+    if (kept.length === 0) return;
+    if (!handler) {
+      depth -= kept.length;
+      return;
+    }
+    delivered += kept.length;
+    if (kept.length > 1) batches++;
+    let returned: ReadonlySet<string>;
+    let why: unknown = new Error("the handler gave the message back");
+    try {
+      returned = await handler(kept);
+    } catch (error) {
+      why = error;
+      returned = new Set(kept.map(({ id }) => id));
+    }
+    for (const message of kept) {
+      if (returned.has(message.id)) giveBack(message, why);
+      else finish(message);
+    }
+  };
+  const giveBack = (message: Message, error: unknown): void => {
+    failures.push({ at: clock.now(), message, error });
+    if (maxReceives > 0 && message.receiveCount >= maxReceives) {
+      deadLetters.push(message);
+      finish(message);
+      return;
+    }
+    const again = { ...message, receiveCount: message.receiveCount + 1 };
+    if (message.group === undefined) {
+      deliver(again, visibilityMs);
+      return;
+    }
+    // A FIFO group is blocked until its first message is visible again, so that no message overtakes it.
+    clock.after(visibilityMs, `queue ${name} visible again`, () => {
+      const group = groups.get(message.group ?? "");
+      if (group) group.busy = false;
+      deliver(again, 0);
     });
   };
 
@@ -159,10 +200,17 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
       }
     },
     subscribe: (fn) => {
+      handler = async ([message]) => {
+        if (message) await fn(message);
+        return NONE;
+      };
+    },
+    subscribeBatches: (fn) => {
       handler = fn;
     },
     depth: () => depth,
     delivered: () => delivered,
+    batches: () => batches,
   };
   return queue;
 }
@@ -186,9 +234,13 @@ export const STACK_QUEUES = {
   interruption: { fifo: false, delayMs: 0, retentionMs: 300_000, visibilityMs: 40_000, maxReceives: 4 },
 } as const;
 
-/** The queues of the stack behind the WakeUps port. */
-export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
-  const queue = (name: keyof typeof STACK_QUEUES): Queue => simulatedQueue(world, { name, ...STACK_QUEUES[name] });
+/**
+ * The queues of the stack behind the WakeUps port.
+ * @param batchSize how many messages one invocation may get; 1 when absent
+ */
+export function simulatedWakeUps(world: LabWorld, batchSize?: number): SimulatedWakeUps {
+  const queue = (name: keyof typeof STACK_QUEUES): Queue =>
+    simulatedQueue(world, { name, ...STACK_QUEUES[name], ...(batchSize !== undefined && { batchSize }) });
   const provision = queue("provision");
   const claims = queue("claims");
   const disruption = queue("disruption");

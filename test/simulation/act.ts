@@ -3,6 +3,8 @@ import type { Lab } from "../../lab/host.ts";
 import type { SimulatedInstance } from "../../lab/world/simulated-instance.ts";
 import type { MutableObject } from "../../lab/world/store.ts";
 import { USER } from "../../lab/world/world.ts";
+import { SICKNESS } from "./invariants/facts.ts";
+import { ringNeighbour } from "./neighbour.ts";
 import type { Act, Pick } from "./script.ts";
 
 const MINUTE_MS = 60_000;
@@ -47,6 +49,15 @@ export function perform(act: Act, lab: Lab): void {
     case "apply":
       world.apply(act.object);
       return;
+    case "delete":
+      world.delete(act.kind, act.name);
+      return;
+    case "break hardware":
+      breakHardware(lab, act);
+      return;
+    case "ring neighbour":
+      ringNeighbour(lab);
+      return;
     case "interrupt":
       withMachine(lab, act.pick, (m) => m.instance.capacityType === "spot", cloud.interruptSpot);
       return;
@@ -81,6 +92,23 @@ function withMachine({ cloud }: Lab, pick: Pick, which: (machine: SimulatedInsta
   const machines = cloud.machines().filter((m) => m.endedAt === undefined && which(m));
   const picked = machines[Math.floor(pick * machines.length)];
   if (picked) act(picked.instance.id);
+}
+
+/** As EKS's node monitoring agent writes it. */
+function breakHardware(lab: Lab, { pick, minutes }: Extract<Act, { what: "break hardware" }>): void {
+  const { clock, store } = lab.world;
+  const report = (name: string, status: "True" | "False"): void => {
+    const condition = { type: SICKNESS, status, lastTransitionTime: new Date(clock.now()).toISOString() };
+    store.patch("Node", name, undefined, { user: "system:serviceaccount:kube-system:monitoring", subresource: "status" }, (node) => {
+      const others = (node.status?.conditions ?? []).filter(({ type }: { readonly type: string }) => type !== SICKNESS);
+      node.status = { ...node.status, conditions: [...others, condition] };
+      return node;
+    });
+  };
+  withPicked(lab, "Node", pick, ({ metadata }) => {
+    report(metadata.name, "False");
+    if (minutes !== undefined) clock.after(minutes * MINUTE_MS, "hardware works again", () => report(metadata.name, "True"));
+  });
 }
 
 function holdPod({ world }: Lab, name: string, namespace: string | undefined, value: string | undefined): void {

@@ -5,15 +5,19 @@ import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts"
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
 import { isPreempted } from "../../lab/world/actors/preemption.ts";
+import { currentInvocation } from "../../lab/world/invocation.ts";
 import { type Random, seeded } from "../../lab/world/random.ts";
 import type { MutableObject } from "../../lab/world/store.ts";
 import { perform } from "./act.ts";
 import { STARTUP_TAINT } from "./draw/world.ts";
+import { elementsOf } from "./elements.ts";
 import { injector } from "./faults/injector.ts";
+import { withLateIndex } from "./faults/late-index.ts";
 import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
 import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
+import { NEIGHBOUR, settle } from "./neighbour.ts";
 import { observer, type Violation } from "./observe.ts";
 import { isFault, type Script } from "./script.ts";
 import { START } from "./story.ts";
@@ -29,11 +33,15 @@ export interface RunResult {
   readonly machines: number;
   /** Pods that gave way to a pod of higher priority. */
   readonly preempted: number;
+  /** How often what only some stacks have was played, by kind (elements.ts). */
+  readonly elements: ReadonlyMap<string, number>;
   /** Remote calls of all handlers, by port and method. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
 const HOUR_MS = 3_600_000;
+/** Messages of one invocation (infra/stack.ts). */
+const BATCH_SIZE = 10;
 /** How long the world may take to come to rest after the last fault: a command may wait an hour for a replacement. */
 const REST_MS = 3 * HOUR_MS;
 
@@ -59,6 +67,7 @@ export interface PlayOptions {
 /** Plays a script until the world is at rest or an invariant is broken. Equal scripts have equal results. */
 export async function play(script: Script, options: PlayOptions = {}): Promise<RunResult> {
   const { catalogue = CATALOGUE, settings, onStart, onLog, onEnd } = options;
+  const { features = {} } = script;
   const random = seeded(script.chance).fork("simulation");
   const watching = observer();
   const faults = injector(() => lab, random.fork("faults"));
@@ -69,8 +78,16 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     region: "us-west-2",
     sources: script.sources,
     catalogue,
-    ...(settings && { settings }),
-    store: table,
+    settings: { ...features.gates, ...settings },
+    store: withLateIndex(
+      table,
+      () => lab.world.clock.now(),
+      faults.indexLagMs,
+      () => faults.hit("index late", currentInvocation()?.name ?? ""),
+    ),
+    ...(features.batches && { batchSize: BATCH_SIZE }),
+    ...(features.neighbour && { neighbours: [NEIGHBOUR] }),
+    isThrottled: faults.isThrottled,
     cloudLagMs: script.cloudLagMs,
     hooks: watching.around(faults.hooks),
     skewMs: faults.skewMs,
@@ -87,6 +104,9 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   });
   onStart?.(lab);
   startAgents(lab, random.fork("agents"));
+  lab.cloud.reservations.push(...(features.reservations ?? []));
+  if (features.neighbour) await settle(table);
+  const elements = elementsOf(scene);
   if (script.interleaved) {
     const order = random.fork("order");
     clock.interleave((labels) => order.between(0, labels.length - 1));
@@ -115,6 +135,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     faults: faults.counts,
     machines: lab.cloud.machines().length,
     preempted,
+    elements: elements(),
     calls: lab.calls,
   };
   onEnd?.(lab);

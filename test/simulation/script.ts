@@ -1,6 +1,8 @@
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import type { LabOptions } from "../../lab/host.ts";
 import type { Outage } from "../../lab/world/outages.ts";
+import type { SimulatedReservation } from "../../lab/world/reservations.ts";
 
 /**
  * One run of the simulation: the world, the acts and the faults. It is plain data drawn from a seed, so that shrink.ts
@@ -19,8 +21,21 @@ export interface Script {
   /** How long EC2 does not list a new instance, ms. */
   readonly cloudLagMs: number;
   readonly objects: readonly ApiObject[];
+  readonly features?: Features;
   /** In order of time. */
   readonly events: readonly ScriptEvent[];
+}
+
+/** What only some stacks have. */
+export interface Features {
+  /** The feature gates that are on. */
+  readonly gates?: LabOptions["settings"];
+  /** Capacity reservations of the account. */
+  readonly reservations?: readonly SimulatedReservation[];
+  /** Whether SQS hands a function several messages at once. */
+  readonly batches?: boolean;
+  /** Whether the stack has a second cluster, whose API server does not answer. */
+  readonly neighbour?: boolean;
 }
 
 /** `at`: seconds after the start. */
@@ -45,6 +60,11 @@ export type Act =
   | { readonly what: "edit pool"; readonly pool: string; readonly spec: Readonly<Record<string, unknown>> }
   | { readonly what: "delete pool"; readonly pool: string }
   | { readonly what: "apply"; readonly object: ApiObject }
+  | { readonly what: "delete"; readonly kind: string; readonly name: string }
+  /** An agent reports broken hardware of a node; after so many minutes it takes that back, without a number never. */
+  | { readonly what: "break hardware"; readonly pick: Pick; readonly minutes: number | undefined }
+  /** Events about the neighbour cluster: a notice for its machine, and a wake-up for its planner. */
+  | { readonly what: "ring neighbour" }
   | { readonly what: "interrupt"; readonly pick: Pick }
   | { readonly what: "recommend rebalance"; readonly pick: Pick }
   | { readonly what: "retire machine"; readonly pick: Pick }
@@ -76,6 +96,10 @@ export type Fault =
   | { readonly what: "partial lists"; readonly share: number; readonly minutes: number }
   /** Machines that start meanwhile join this much later; with no time they never do. */
   | { readonly what: "slow start"; readonly ms: number | undefined; readonly minutes: number }
+  /** The table's index by instance does not know what was written less than this long ago. */
+  | { readonly what: "late index"; readonly ms: number; readonly minutes: number }
+  /** The account runs as many invocations as it may: Lambda refuses this share of further ones. */
+  | { readonly what: "full account"; readonly rate: number; readonly minutes: number }
   /** After the next disruption command is decided, somebody changes what it was decided on. */
   | { readonly what: "second thought"; readonly how: "pods" | "hold" | "budget"; readonly ms: number };
 
@@ -106,6 +130,8 @@ const FAULTS: ReadonlySet<string> = new Set([
   "policy",
   "partial lists",
   "slow start",
+  "late index",
+  "full account",
   "second thought",
 ]);
 

@@ -8,25 +8,31 @@ export interface Total {
   machines: number;
   preempted: number;
   readonly faults: Map<string, number>;
+  readonly elements: Map<string, number>;
   readonly calls: Map<string, number>;
 }
 
 const READS = /^store\.(get|list|commands|unavailable|byInstance|documentVersion|getDocument)/;
 
 export function total(): Total {
-  return { runs: 0, hours: 0, violations: 0, machines: 0, preempted: 0, faults: new Map(), calls: new Map() };
+  return { runs: 0, hours: 0, violations: 0, machines: 0, preempted: 0, faults: new Map(), elements: new Map(), calls: new Map() };
 }
 
 /** The report of all runs: faults by kind, calls per machine with its share of the sweeps, and the sums last. */
-export function report({ runs, hours, violations, machines, preempted, faults, calls }: Total): readonly string[] {
+export function report({ runs, hours, violations, machines, preempted, faults, elements, calls }: Total): readonly string[] {
   const sumOf = (counts: ReadonlyMap<string, number>, which: (name: string) => boolean): number =>
     [...counts].reduce((sum, [name, n]) => (which(name) ? sum + n : sum), 0);
   const perMachine = (which: (name: string) => boolean): string => (sumOf(calls, which) / Math.max(machines, 1)).toFixed(0);
-  const byKind = [...faults].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, n]) => `${kind} ${n}`);
+  const listed = (counts: ReadonlyMap<string, number>): string =>
+    [...counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([kind, n]) => `${kind} ${n}`)
+      .join(", ") || "none";
   const kills = sumOf(faults, (kind) => kind.startsWith("kill"));
   const isWrite = (call: string): boolean => call.startsWith("store.") && !READS.test(call);
   return [
-    `by kind: ${byKind.length > 0 ? byKind.join(", ") : "none"}`,
+    `by kind: ${listed(faults)}`,
+    `of what only some stacks have: ${listed(elements)}`,
     `machines ${machines}; for each, sweeps included: ${perMachine((c) => READS.test(c))} reads of the table, ${perMachine(isWrite)} writes, ${perMachine((c) => c.startsWith("fleet."))} calls of EC2`,
     `pods preempted ${preempted}`,
     `runs ${runs}, cluster-hours ${hours.toFixed(1)}, kills ${kills}, faults ${sumOf(faults, () => true) - kills}, violations ${violations}`,
@@ -39,6 +45,6 @@ export function addUp(sum: Total, outcome: RunResult): void {
   sum.violations += outcome.violations.length > 0 ? 1 : 0;
   sum.machines += outcome.machines;
   sum.preempted += outcome.preempted;
-  for (const [kind, n] of outcome.faults) sum.faults.set(kind, (sum.faults.get(kind) ?? 0) + n);
-  for (const [call, n] of outcome.calls) sum.calls.set(call, (sum.calls.get(call) ?? 0) + n);
+  for (const name of ["faults", "elements", "calls"] as const)
+    for (const [kind, n] of outcome[name]) sum[name].set(kind, (sum[name].get(kind) ?? 0) + n);
 }

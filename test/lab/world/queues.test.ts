@@ -93,6 +93,20 @@ describe("simulated queue", () => {
     expect(seen).toHaveLength(4);
   });
 
+  it("hands over up to so many messages at once, and delivers again only those that the handler gives back", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q", batchSize: 3, visibilityMs: 30_000 });
+    const seen: string[] = [];
+    queue.subscribeBatches(async (messages) => {
+      seen.push(messages.map(({ body, receiveCount }) => `${body}${receiveCount}`).join(" "));
+      return new Set(messages.flatMap(({ id, body, receiveCount }) => (body === "b" && receiveCount === 1 ? [id] : [])));
+    });
+    for (const body of ["a", "b", "c", "d"]) queue.send(body);
+    await w.clock.run();
+    expect(seen).toEqual(["a1 b1 c1", "d1", "b2"]);
+    expect(queue.depth()).toBe(0);
+  });
+
   it("loses, duplicates and delays messages as its faults say", async () => {
     const w = world();
     const queue = simulatedQueue(w, { name: "q" });

@@ -2,6 +2,7 @@ import { hash, seeded } from "../../../lab/world/random.ts";
 import type { Script } from "../script.ts";
 import { drawActs } from "./acts.ts";
 import { drawFaults, drawTrials } from "./faults.ts";
+import { drawFeatures } from "./features.ts";
 import { chance, drawWorld } from "./world.ts";
 
 /** Strikes per hour: some runs have none, so that the effects of the acts show without faults. */
@@ -16,6 +17,7 @@ export function drawScript(seed: number, minutes: number): Script {
   const acts = drawActs(world, minutes, random.fork("acts"));
   const faults = drawFaults(acts, minutes, random.pick(STRIKES_PER_HOUR), random.fork("faults"));
   const trials = drawTrials(minutes, random.fork("trials"));
+  const special = drawFeatures(world, minutes, random.fork("features"));
   return {
     seed,
     chance: spread,
@@ -23,7 +25,8 @@ export function drawScript(seed: number, minutes: number): Script {
     sources: random.pick<Script["sources"]>([["notify"], ["notify"], ["audit"], ["audit", "notify"], []]),
     interleaved: chance(random, 0.4),
     cloudLagMs: random.pick([0, 0, 3_000, 15_000]),
-    objects: world.objects,
-    events: [...acts, ...faults, ...trials].sort((a, b) => a.at - b.at),
+    objects: special.objects,
+    features: special.features,
+    events: [...acts, ...faults, ...trials, ...special.events].sort((a, b) => a.at - b.at),
   };
 }

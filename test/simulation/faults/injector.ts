@@ -16,6 +16,11 @@ export interface Injector {
   readonly joinDelayMs: () => number;
   /** Whether EC2 leaves an instance out of the list that it is writing. */
   readonly isUnlisted: () => boolean;
+  /** How long ago an instance must have been written for the table's index to know of it, ms. */
+  readonly indexLagMs: () => number;
+  readonly isThrottled: (fn: string) => boolean;
+  /** Counts a fault that takes effect outside of the injector. */
+  readonly hit: (what: string, fn: string) => void;
   /** How many faults took effect, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
@@ -39,6 +44,9 @@ interface Armed extends Strike {
 }
 
 const MINUTE_MS = 60_000;
+/** Functions that decide under the cluster's lease, and how long the lease lasts, ms. */
+const DECIDERS: ReadonlySet<string> = new Set(["provision", "disruption"]);
+const LEASE_MS = 30_000;
 
 /** Whether the policy refuses the call: by its kind of object, where it names one. */
 const isRefused = ({ port, method, kind }: Extract<Fault, { what: "policy" }>, call: PortCall): boolean =>
@@ -53,6 +61,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
   let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
   let policies: { readonly fault: Extract<Fault, { what: "policy" }>; readonly until: number }[] = [];
   let partial = { share: 0, until: 0 };
+  let index = { ms: 0, until: 0 };
+  let account = { rate: 0, until: 0 };
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
   let slow = { ms: 0, until: 0 };
@@ -65,7 +75,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
   };
   const fail = (failure: Strike["failure"], { port, method, invocation }: PortCall, when: Strike["when"]): never => {
     const actual = fitting(failure, port, method, when);
-    hit(`fail ${actual}${when === "after" ? ", effect done" : ""}`, invocation?.name ?? "");
+    const isTable = port === "store" && actual === "throttled";
+    hit(`${isTable ? "table throttles" : `fail ${actual}`}${when === "after" ? ", effect done" : ""}`, invocation?.name ?? "");
     throw errorOf(actual);
   };
   /** A slow call uses up the time of its function, which Lambda ends at its timeout. */
@@ -103,7 +114,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
         hit(`kill ${when}`, call.invocation?.name ?? "");
         return "kill";
       }
-      hit("hold up", call.invocation?.name ?? "");
+      const name = call.invocation?.name ?? "";
+      hit(DECIDERS.has(name) && strike.ms > LEASE_MS ? "hold up past the lease" : "hold up", name);
       limit(call.invocation);
       return lab()
         .world.clock.sleep(strike.ms)
@@ -137,6 +149,13 @@ export function injector(lab: () => Lab, random: Random): Injector {
         if (call.method === "createCommand") decided(call.args[1] as CommandRecord);
         return inject(call, "after");
       },
+    },
+    hit,
+    indexLagMs: () => (index.until > now() ? index.ms : 0),
+    isThrottled: (fn) => {
+      const isFull = account.until > now() && random.next() < account.rate;
+      if (isFull) hit("refuse invocation", fn);
+      return isFull;
     },
     isUnlisted: () => {
       const lacks = partial.until > now() && random.next() < partial.share;
@@ -174,6 +193,12 @@ export function injector(lab: () => Lab, random: Random): Injector {
         case "partial lists":
           partial = { share: fault.share, until: now() + fault.minutes * MINUTE_MS };
           return;
+        case "late index":
+          index = { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS };
+          return;
+        case "full account":
+          account = { rate: fault.rate, until: now() + fault.minutes * MINUTE_MS };
+          return;
         case "slow start":
           slow = { ms: fault.ms ?? Number.POSITIVE_INFINITY, until: now() + fault.minutes * MINUTE_MS };
           return;
@@ -187,6 +212,8 @@ export function injector(lab: () => Lab, random: Random): Injector {
       storms = [];
       policies = [];
       partial = { share: 0, until: 0 };
+      index = { ms: 0, until: 0 };
+      account = { rate: 0, until: 0 };
       troubled = [];
       skews.clear();
       slow = { ms: 0, until: 0 };

@@ -4,9 +4,12 @@ import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evicti
 import type { Invariant, Law } from "./invariant.ts";
 import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from "./launches.ts";
 import { limitsKept } from "./limits.ts";
+import { neighbourLeftAlone } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { boughtOnce } from "./purchases.ts";
+import { sickReplaced } from "./repairs.ts";
+import { replicasKept } from "./static-pools.ts";
 import { callsBounded } from "./thrift.ts";
 import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
 import { factsStay, oneDecider } from "./writes.ts";
@@ -29,6 +32,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded],
+  ...[replicasKept, sickReplaced, neighbourLeftAlone],
 ];
 
 /** The invariant that play.ts checks itself. */

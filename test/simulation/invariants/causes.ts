@@ -1,5 +1,5 @@
 import { PRODUCT } from "../../../lab/world/api-server.ts";
-import { durationMs } from "./facts.ts";
+import { durationMs, SICKNESS_TOLERATED_MS } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
 import { SKEW_MS } from "./invariant.ts";
 
@@ -18,6 +18,7 @@ const REGISTRATION_MS = 15 * MINUTE_MS;
 export function forcedCause(life: ClaimLife, now: number): string | undefined {
   const { claim, notice, machine, registeredAt, plannedAt } = life;
   if (notice !== undefined) return notice.what;
+  if (isSick(life, now)) return "broken hardware";
   if (life.nodeDeletedAt !== undefined) return "its node was deleted by somebody else";
   if (life.deletedBy !== undefined && life.deletedBy !== PRODUCT) return `deleted by ${life.deletedBy}`;
   if (now + SKEW_MS >= life.addedAt + durationMs(claim.spec.expireAfter ?? "720h")) return "expiry";
@@ -28,6 +29,10 @@ export function forcedCause(life: ClaimLife, now: number): string | undefined {
   if (registeredAt === undefined && age >= REGISTRATION_MS) return "registration time-out";
   return undefined;
 }
+
+/** Whether the hardware of its node has been broken for as long as NodeRepair tolerates it. */
+export const isSick = ({ sick }: ClaimLife, now: number): boolean =>
+  sick !== undefined && (sick.until ?? now) + SKEW_MS - sick.from >= SICKNESS_TOLERATED_MS;
 
 /** Whether the NodeClaim is on its way out in the eyes of the world: asked to go, or with a cause to. */
 export function isGoing(life: ClaimLife, now: number): boolean {

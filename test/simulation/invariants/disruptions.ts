@@ -8,6 +8,7 @@ import { forcedCause, hasDrifted } from "./causes.ts";
 import { isDisrupted, isHeld, nameOf } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+import { isSurplus } from "./static-pools.ts";
 
 /** The beginning of a voluntary disruption, with what the pass that begins it can have known. */
 interface Beginning {
@@ -132,7 +133,7 @@ export const reasonsTrue: Invariant = {
 
 export const endsHaveCause: Invariant = {
   name: "ends have a cause",
-  law: "The product ends a NodeClaim for its expiry, a notice, a user or a time-out, or after it has tainted its node for a disruption.",
+  law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, or too many replicas, or after it has tainted its node for a disruption.",
   watch: ({ history, lab }, violated) => ({
     onChange({ kind, verb, object, user, type }) {
       if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
@@ -141,6 +142,7 @@ export const endsHaveCause: Invariant = {
       // What was never launched costs nothing.
       if (life?.machine === undefined || life.deletedAt !== now || life.taintedAt !== undefined || forcedCause(life, now) !== undefined)
         return;
+      if (isSurplus(life, now, history)) return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
     },
   }),
@@ -161,6 +163,8 @@ export const replacementsFirst: Invariant = {
       if (late.length > 0) return violated(`claim ${life.name} was deleted while its replacements ${late.join(", ")} were not initialized`);
       const leaving = promise.candidates.map((name) => history.claimNamed(name));
       if (leaving.some((one) => one === undefined || hasDrifted(one, history, now) || one.notice !== undefined)) return;
+      // An overlay's price is not what EC2 asks for.
+      if (lab.deps.settings.nodeOverlay) return;
       // The surplus credits of a burstable machine are on nobody's price list.
       if (leaving.some((one) => /^t\d/.test(one?.machine?.instance.instanceType ?? ""))) return;
       const [before, after] = [costOf(leaving), costOf(coming)];

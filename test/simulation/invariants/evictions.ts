@@ -1,5 +1,6 @@
 import type { Pod } from "../../../core/model/pod.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { isSick } from "./causes.ts";
 import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, nameOf, nodeOf } from "./facts.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 
@@ -15,8 +16,10 @@ function ofProduct(
   };
 }
 
-/** Whether the node's deadline is so near that a protected pod may be deleted. */
-function isForced(pod: Pod, { lab }: Scene): boolean {
+/** Whether the node's deadline is so near that a protected pod may be deleted, or its machine is broken. */
+function isForced(pod: Pod, { lab, history }: Scene): boolean {
+  const life = history.claimOfNode(pod.spec.nodeName ?? "");
+  if (life !== undefined && isSick(life, lab.world.clock.now())) return true;
   const deadline = deadlineOf(claimOfNode(nodeOf(pod, lab), lab));
   const grace = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
   return deadline !== undefined && lab.world.clock.now() >= deadline - grace - SKEW_MS;
@@ -64,11 +67,13 @@ const STUCK_MS = 60_000;
 export const drainedFirst: Invariant = {
   name: "drained first",
   law: "A machine is terminated only when no pod that a drain has to wait for runs on it, or its deadline has passed.",
-  watch: ({ lab }, violated) => ({
+  watch: ({ lab, history }, violated) => ({
     onCall: ({ port, method, args }) => {
       if (port !== "fleet" || method !== "terminate") return;
       const [id] = args as [string];
       const now = lab.world.clock.now();
+      const life = history.claimOfInstance(id);
+      if (life !== undefined && isSick(life, now)) return;
       const node = lab.world.store.list("Node").find(({ spec }) => instanceIdOf((spec as { providerID?: string }).providerID) === id);
       const deadline = deadlineOf(claimOfNode(node as never, lab));
       if (node === undefined || !is(node as never, "Ready") || (deadline !== undefined && now >= deadline - SKEW_MS)) return;

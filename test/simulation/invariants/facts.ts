@@ -1,6 +1,7 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Pod } from "../../../core/model/pod.ts";
+import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { Pod, PodSpec } from "../../../core/model/pod.ts";
 import type { Lab } from "../../../lab/host.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 
@@ -14,6 +15,9 @@ export const CLAIM_UID = "karpenter-serverless/claim-uid";
 export const CLAIM_NAME = "karpenter.sh/nodeclaim";
 export const POOL = "karpenter.sh/nodepool";
 const DISRUPTED = "karpenter.sh/disrupted";
+/** The condition of broken hardware, and how long it is tolerated under NodeRepair, ms. */
+export const SICKNESS = "AcceleratedHardwareReady";
+export const SICKNESS_TOLERATED_MS = 10 * 60_000;
 export const HOLD = "karpenter.sh/do-not-disrupt";
 
 type Conditioned = {
@@ -70,6 +74,17 @@ export function isHeld(pod: Pod, now: number): boolean {
     minutes !== undefined && (pod.status?.startTime === undefined || now < Date.parse(pod.status.startTime) + Number(minutes) * 60_000)
   );
 }
+
+/** vCPUs of a quantity: "250m" or "3". */
+export const vcpus = (text: string | number | undefined): number =>
+  typeof text === "string" && text.endsWith("m") ? Number.parseInt(text, 10) / 1_000 : Number(text ?? 0);
+
+/** vCPUs that containers ask for. */
+export const cpuOf = (containers: PodSpec["containers"] | undefined): number =>
+  (containers ?? []).reduce((sum, { resources }) => sum + vcpus(resources?.requests?.["cpu"]), 0);
+
+/** A NodePool that keeps its `replicas`, whatever pods exist. */
+export const isStaticPool = ({ spec }: NodePool): boolean => spec.replicas !== undefined;
 
 /** A pod that is neither finished nor being deleted. */
 export const isActive = ({ metadata, status }: Pod): boolean =>

@@ -8,7 +8,7 @@ import type { PortCall } from "../../../lab/world/intercept.ts";
 import { currentInvocation } from "../../../lab/world/invocation.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import type { Change } from "../../../lab/world/store.ts";
-import { CLAIM_UID, HOLD, instanceIdOf, isDaemon, isDisrupted, POOL } from "./facts.ts";
+import { CLAIM_UID, HOLD, instanceIdOf, isDaemon, isDisrupted, POOL, SICKNESS } from "./facts.ts";
 
 /** The life of a NodeClaim as the API server and EC2 saw it. Times in ms since the epoch. */
 export interface ClaimLife {
@@ -38,6 +38,8 @@ export interface ClaimLife {
   notice?: { readonly at: number; readonly what: string };
   /** When its machine began to end. */
   machineEndedAt?: number;
+  /** Since when its node's hardware is broken, and until when, if it works again. */
+  sick?: { readonly from: number; until?: number };
   /** EC2 has answered a launch without an instance, or has refused it. */
   refusedAt?: number;
 }
@@ -147,6 +149,9 @@ export function history(clock: { now(): number }): History {
     if (node.metadata.labels?.["karpenter.sh/initialized"] === "true") life.initializedAt ??= now;
     if (node.metadata.labels?.["karpenter.sh/registered"] === "true") life.registeredAt ??= now;
     if (user !== PRODUCT && (verb === "delete" || type === "DELETED")) life.nodeDeletedAt ??= now;
+    const isSick = node.status?.conditions?.some(({ type, status }) => type === SICKNESS && status === "False") ?? false;
+    if (isSick && (life.sick === undefined || life.sick.until !== undefined)) life.sick = { from: now };
+    if (!isSick && life.sick !== undefined) life.sick.until ??= now;
     const before = old !== undefined && isDisrupted(old as unknown as typeof node);
     if (isDisrupted(node) && !before) life.taintedAt = now;
     if (before && !isDisrupted(node)) {

@@ -1,3 +1,4 @@
+import type { CapacityBuffer, PodTemplateObject } from "../../../core/model/capacity-buffer.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
@@ -31,6 +32,9 @@ export interface Sight {
   readonly nodes: readonly Node[];
   readonly pools: readonly NodePool[];
   readonly pods: readonly Pod[];
+  /** None where the feature gate is off. */
+  readonly buffers: readonly CapacityBuffer[];
+  readonly podTemplates: readonly PodTemplateObject[];
   /** All instances that EC2 still lists, terminated ones included. */
   readonly machines: readonly SimulatedInstance[];
 }
@@ -80,6 +84,8 @@ export async function look({ lab, table }: Scene): Promise<Sight> {
     nodes: listed<Node>("Node"),
     pools: listed<NodePool>("NodePool"),
     pods: listed<Pod>("Pod"),
+    buffers: listed<CapacityBuffer>("CapacityBuffer"),
+    podTemplates: listed<PodTemplateObject>("PodTemplate"),
     machines: cloud.machines(),
     records: await records,
     commands: await commands,

@@ -1,16 +1,12 @@
 import type { Pod } from "../../../core/model/pod.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
-import { isDaemon } from "./facts.ts";
+import { cpuOf, isDaemon, vcpus } from "./facts.ts";
 import type { ClaimLife, History, PodLife } from "./history.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+import { reservedRoom } from "./room.ts";
 
-/** vCPUs of a quantity: "250m" or "3". */
-const vcpus = (text: string | number | undefined): number =>
-  typeof text === "string" && text.endsWith("m") ? Number.parseInt(text, 10) / 1_000 : Number(text ?? 0);
-
-const requestOf = ({ spec }: Pod): number =>
-  (spec.containers ?? []).reduce((sum, { resources }) => sum + vcpus(resources?.requests?.["cpu"]), 0);
+const requestOf = ({ spec }: Pod): number => cpuOf(spec.containers);
 
 /** Pods may have waited so long before the NodeClaim that was planned for them, ms: a plan takes retries and leases. */
 const BEFORE_MS = 2 * 60_000;
@@ -49,11 +45,14 @@ function waitedSince(from: number, now: number, history: History): readonly PodL
 
 export const boughtOnce: Invariant = {
   name: "bought once",
-  law: "The room that NodeClaims of the planner on their way ask for is never more than the pods need that have waited since the first of them was planned.",
+  law: "The room that NodeClaims of the planner on their way ask for is never more than buffers and the pods need that have waited since the first of them was planned.",
   watch: (scene, violated) => {
     const { lab, history } = scene;
+    // A buffer may ask for its whole room anew, because pods have taken it.
+    let buffered = 0;
     return {
       onChange: ({ kind, type, user, object }) => {
+        if (kind === "CapacityBuffer") buffered = Math.max(buffered, reservedRoom(lab));
         if (kind !== "NodeClaim" || type !== "ADDED" || user !== PRODUCT) return;
         const now = lab.world.clock.now();
         const coming = comingUp(scene, now);
@@ -62,7 +61,7 @@ export const boughtOnce: Invariant = {
           .list("DaemonSet")
           .reduce((sum, { spec }) => sum + requestOf((spec as { readonly template: Pod }).template), 0);
         const asked = coming.reduce((sum, { claim }) => sum + Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons), 0);
-        const needed = waitedSince(from, now, history).reduce((sum, { pod }) => sum + requestOf(pod), 0);
+        const needed = waitedSince(from, now, history).reduce((sum, { pod }) => sum + requestOf(pod), buffered);
         if (asked > needed + 1e-6)
           violated(
             `with ${object.metadata.name} claims on their way ask for ${asked.toFixed(2)} vCPUs, but pods that wait need ${needed.toFixed(2)}`,

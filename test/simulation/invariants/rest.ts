@@ -1,14 +1,29 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, isDisrupted, isUnplaceable, nameOf, POOL } from "./facts.ts";
+import {
+  CLAIM_UID,
+  FINALIZER,
+  instanceIdOf,
+  is,
+  isActive,
+  isAlive,
+  isDaemon,
+  isDisrupted,
+  isStaticPool,
+  isUnplaceable,
+  nameOf,
+  POOL,
+} from "./facts.ts";
 import type { Sight } from "./invariant.ts";
+import { roomlessBuffers } from "./room.ts";
+import { wrongReplicas } from "./static-pools.ts";
 
 /** The largest machine of the simulation's catalogue, in vCPUs. */
 const MAX_VCPUS_OF_TYPE = 8;
 
 /** Whether a pod may stay pending because the limits of each NodePool that it can use are nearly reached. */
 export function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
-  const open = pools.filter(({ metadata }) => wanted === undefined || wanted === metadata.name);
+  const open = pools.filter((pool) => !isStaticPool(pool) && (wanted === undefined || wanted === pool.metadata.name));
   return open.every(({ metadata, spec }: NodePool) => {
     const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name);
     const cpu = Number(spec.limits?.["cpu"] ?? Number.POSITIVE_INFINITY) - own.reduce((sum, { type }) => sum + type.cpu, 0);
@@ -69,5 +84,7 @@ export function unrest(sight: Sight): readonly string[] {
     ...pending.map((pod) => `pod ${nameOf(pod)} is ${pod.status?.phase}`),
     ...sight.commands.filter(({ phase }) => phase !== "Validating").map(({ id, phase }) => `command ${id} is ${phase}`),
     ...disagreements(sight),
+    ...wrongReplicas(sight),
+    ...(isOutOfLimits(undefined, sight) ? [] : roomlessBuffers(sight)),
   ];
 }

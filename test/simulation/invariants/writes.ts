@@ -5,9 +5,17 @@ import type { Invariant } from "./invariant.ts";
 /** Fields that a record gains once and keeps until its end. */
 const FACTS = ["uid", "instance", "terminating", "initializedAt"] as const;
 
+/** Whether a later write keeps a fact. An end may be hastened: its deadline may come, or come sooner. */
+function isKept(fact: (typeof FACTS)[number], before: NodeClaimRecord, after: NodeClaimRecord): boolean {
+  if (fact !== "terminating") return JSON.stringify(after[fact]) === JSON.stringify(before[fact]);
+  const { deadline = Number.POSITIVE_INFINITY, ...said } = before.terminating ?? {};
+  const { deadline: later = Number.POSITIVE_INFINITY, ...says } = after.terminating ?? {};
+  return JSON.stringify(says) === JSON.stringify(said) && later <= deadline;
+}
+
 export const factsStay: Invariant = {
   name: "facts stay",
-  law: "What a record has once said (its claim's UID, its instance, that it has come up, that it shall go) no later write takes back.",
+  law: "What a record has once said (its claim's UID, its instance, that it has come up, that it shall go, and when at the latest) no later write takes back.",
   watch: (_scene, violated) => {
     const known = new Map<string, NodeClaimRecord>();
     return {
@@ -17,7 +25,7 @@ export const factsStay: Invariant = {
         const before = known.get(record.name);
         known.set(record.name, record);
         if (before === undefined || before.intentId !== record.intentId || method === "create") return;
-        const lost = FACTS.find((fact) => before[fact] !== undefined && JSON.stringify(record[fact]) !== JSON.stringify(before[fact]));
+        const lost = FACTS.find((fact) => before[fact] !== undefined && !isKept(fact, before, record));
         if (lost !== undefined)
           violated(
             `record ${record.name} said ${lost} ${JSON.stringify(before[lost])}, a later write says ${JSON.stringify(record[lost])}`,

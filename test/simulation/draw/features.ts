@@ -1,0 +1,150 @@
+import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Random } from "../../../lab/world/random.ts";
+import type { SimulatedReservation } from "../../../lab/world/reservations.ts";
+import type { Features, ScriptEvent } from "../script.ts";
+import { chance, type DrawnWorld } from "./world.ts";
+
+interface Special {
+  readonly objects: readonly ApiObject[];
+  readonly features: Features;
+  readonly events: readonly ScriptEvent[];
+}
+
+/** Probability of each kind in a run: a hundred runs play each kind some ten times, and few runs play several. */
+const SHARE = 0.12;
+
+type Gates = NonNullable<Features["gates"]>;
+interface Addition {
+  readonly gates?: Gates;
+  readonly features?: Features;
+  readonly added?: readonly ApiObject[];
+  readonly change?: (object: ApiObject) => ApiObject;
+  readonly events?: readonly ScriptEvent[];
+}
+type Draw = (random: Random, anytime: () => number, world: DrawnWorld) => Addition;
+
+const nodeRepair: Draw = (random, anytime) => ({
+  gates: { nodeRepair: true },
+  events: Array.from({ length: random.between(4, 8) }, () => ({
+    at: anytime(),
+    what: "break hardware" as const,
+    pick: random.next(),
+    minutes: random.pick<number | undefined>([undefined, undefined, undefined, 5, 12]),
+  })),
+});
+
+const staticPool: Draw = (random, anytime, { objects }) => {
+  const like = objects.find(({ kind }) => kind === "NodePool") ?? NO_OBJECT;
+  const { limits: _, weight: __, ...spec } = like.spec as Readonly<Record<string, unknown>>;
+  return {
+    gates: { staticCapacity: true },
+    added: [{ ...like, metadata: { name: "fixed" }, spec: { ...spec, replicas: random.between(0, 3) } }],
+    events: [1, 2].map(() => ({ at: anytime(), what: "edit pool", pool: "fixed", spec: { replicas: random.between(0, 3) } })),
+  };
+};
+const NO_OBJECT: ApiObject = { apiVersion: "", kind: "", metadata: { name: "" }, spec: {} };
+
+const overlays: Draw = (random, anytime) => {
+  const family = random.pick(["c5", "m5"]);
+  const object: ApiObject = {
+    apiVersion: "karpenter.sh/v1alpha1",
+    kind: "NodeOverlay",
+    metadata: { name: "prices" },
+    spec: {
+      requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "In", values: [family] }],
+      priceAdjustment: random.pick(["+10%", "-30%", "+300%"]),
+    },
+  };
+  const at = anytime();
+  return {
+    gates: { nodeOverlay: true },
+    events: [
+      { at, what: "apply", object },
+      { at: at + random.between(60, 1_200), what: "delete", kind: "NodeOverlay", name: "prices" },
+    ],
+  };
+};
+
+const buffers: Draw = (random, anytime) => {
+  const cpu = random.pick(["500m", "1", "2"]);
+  const room = { spec: { containers: [{ name: "main", image: "pause", resources: { requests: { cpu, memory: "256Mi" } } }] } };
+  const buffer = (replicas: number): ApiObject => ({
+    apiVersion: "autoscaling.x-k8s.io/v1beta1",
+    kind: "CapacityBuffer",
+    metadata: { name: "spare", namespace: "default" },
+    spec: { podTemplateRef: { name: "room" }, replicas },
+  });
+  return {
+    gates: { capacityBuffer: true },
+    added: [{ apiVersion: "v1", kind: "PodTemplate", metadata: { name: "room", namespace: "default" }, template: room }],
+    events: [
+      { at: anytime(), what: "apply", object: buffer(random.between(1, 3)) },
+      { at: anytime(), what: "apply", object: buffer(random.between(0, 3)) },
+    ],
+  };
+};
+
+const spotToSpot: Draw = () => ({ gates: { spotToSpotConsolidation: true } });
+
+const reservations: Draw = (random) => {
+  const reservation: SimulatedReservation = {
+    ...{ id: "cr-1", zone: "us-west-2a", instanceType: random.pick(["m5.large", "m5.xlarge", "c5.xlarge"]), ownerID: "111122223333" },
+    ...{ instanceMatchCriteria: "targeted", reservationType: "default", interruptible: false, instances: random.between(1, 3) },
+  };
+  return {
+    features: { reservations: [reservation] },
+    change: (object) => {
+      if (object.kind === "EC2NodeClass") return withSpec(object, { capacityReservationSelectorTerms: [{ id: "cr-1" }] });
+      return object.kind === "NodePool" ? withReserved(object) : object;
+    },
+  };
+};
+
+const withSpec = (object: ApiObject, more: object): ApiObject => ({ ...object, spec: { ...(object.spec as object), ...more } });
+
+/** The NodePool, which may use reservations beside what it uses already. */
+function withReserved(pool: ApiObject): ApiObject {
+  const spec = pool.spec as {
+    readonly template: { readonly spec: { readonly requirements: readonly { readonly values?: readonly string[] }[] } };
+  };
+  const requirements = spec.template.spec.requirements.map((one) => ({ ...one, values: ["reserved", ...(one.values ?? [])] }));
+  return withSpec(pool, { template: { ...spec.template, spec: { ...spec.template.spec, requirements } } });
+}
+
+const batches: Draw = () => ({ features: { batches: true } });
+
+const neighbour: Draw = (random, anytime) => ({
+  features: { neighbour: true },
+  events: Array.from({ length: random.between(2, 6) }, () => ({ at: anytime(), what: "ring neighbour" as const })),
+});
+
+const lateIndex: Draw = (random, anytime) => ({
+  events: [1, 2].map(() => ({
+    at: anytime(),
+    what: "late index",
+    ms: random.pick([2_000, 20_000, 60_000]),
+    minutes: random.pick([5, 15]),
+  })),
+});
+
+const fullAccount: Draw = (random, anytime) => ({
+  events: [{ at: anytime(), what: "full account", rate: random.pick([0.3, 0.6, 1]), minutes: random.pick([1, 3, 6]) }],
+});
+
+const KINDS = { nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount };
+
+/** What only some stacks have: feature gates with their objects, a second cluster, batches, faults of AWS services. */
+export function drawFeatures(world: DrawnWorld, minutes: number, random: Random): Special {
+  const drawn = Object.entries(KINDS).flatMap(([name, draw]) => {
+    // Each kind has a source of its own, so that a further kind leaves the others as they are.
+    const own = random.fork(name);
+    return chance(own, SHARE) ? [draw(own, () => own.between(60, Math.max(61, (minutes - 5) * 60)), world)] : [];
+  });
+  const gates = Object.assign({}, ...drawn.map((one) => one.gates)) as Gates;
+  const changed = (object: ApiObject): ApiObject => drawn.reduce((so, { change }) => change?.(so) ?? so, object);
+  return {
+    objects: [...world.objects, ...drawn.flatMap(({ added = [] }) => added)].map(changed),
+    features: Object.assign({ gates }, ...drawn.map((one) => one.features)) as Features,
+    events: drawn.flatMap(({ events = [] }) => events),
+  };
+}

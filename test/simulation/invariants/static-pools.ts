@@ -1,0 +1,48 @@
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { isGoing } from "./causes.ts";
+import { isAlive, isStaticPool, POOL } from "./facts.ts";
+import type { ClaimLife, History } from "./history.ts";
+import type { Invariant, Sight } from "./invariant.ts";
+
+/** Sentences about static NodePools that have more or fewer machines than `replicas`. */
+export const wrongReplicas = ({ pools, machines }: Sight): readonly string[] =>
+  pools.filter(isStaticPool).flatMap(({ metadata, spec }) => {
+    const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name).length;
+    return own === spec.replicas ? [] : [`pool ${metadata.name} has ${own} machines, its replicas are ${spec.replicas}`];
+  });
+
+/** A decision may be made from a NodePool that was read this long before, ms. */
+const STALE_MS = 3 * 60_000;
+
+/** The NodeClaims of a NodePool that stay, without those that replace others. */
+const staying = (pool: string, now: number, history: History): readonly ClaimLife[] =>
+  [...history.claims.values()].filter((life) => life.pool === pool && !isGoing(life, now) && !history.isReplacement(life.name));
+
+const replicasOf = (pool: string, now: number, history: History): readonly number[] =>
+  history.poolsWithin(pool, now - STALE_MS, now).flatMap(({ spec }) => (spec.replicas === undefined ? [] : [spec.replicas]));
+
+/** Whether a static NodePool has, beside this NodeClaim, as many as it asks for. */
+export function isSurplus({ pool, uid }: ClaimLife, now: number, history: History): boolean {
+  const replicas = replicasOf(pool, now, history);
+  const others = [...history.claims.values()].filter((life) => life.pool === pool && life.uid !== uid && !isGoing(life, now));
+  return replicas.length > 0 && others.length >= Math.min(...replicas);
+}
+
+export const replicasKept: Invariant = {
+  name: "replicas kept",
+  law: "A static NodePool never has more NodeClaims that stay than its replicas, beside those that replace others.",
+  watch: ({ lab, history }, violated) => ({
+    onChange: ({ kind, type, user, object }) => {
+      if (kind !== "NodeClaim" || type !== "ADDED" || user !== PRODUCT) return;
+      const pool = object.metadata.labels?.[POOL] ?? "";
+      const now = lab.world.clock.now();
+      const replicas = replicasOf(pool, now, history);
+      // A node whose replacement is planned is tainted first, and one that is no longer replaced counts again.
+      const own = staying(pool, now, history).filter(
+        ({ taintedAt, untaintedAt = 0 }) => taintedAt === undefined && untaintedAt < now - STALE_MS,
+      );
+      if (replicas.length > 0 && own.length > Math.max(...replicas))
+        violated(`with ${object.metadata.name} static pool ${pool} has ${own.length} claims, its replicas are ${Math.max(...replicas)}`);
+    },
+  }),
+};
