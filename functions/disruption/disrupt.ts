@@ -26,9 +26,11 @@ import { disruptionSettings } from "./settings.ts";
 
 /**
  * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in
- * Karpenter.
+ * Karpenter. The checks are at multiples of the period, so that all passes ask for the same next one: if each asked
+ * for one a period after itself, each pass would begin a chain of its own, and chains never end.
  */
 const BUFFER_PERIOD_MS = 30_000;
+const nextBufferCheck = (now: number): number => (Math.floor(now / BUFFER_PERIOD_MS) + 1) * BUFFER_PERIOD_MS;
 
 /** How long one pass may search before it takes the best plan found so far. */
 const MAX_SEARCH_MS = 10_000;
@@ -75,7 +77,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterD
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
-    if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFER_PERIOD_MS);
+    if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
     if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
     const report = reportOf(plan);
     // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing

@@ -78,6 +78,19 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
+  it("has its room checked twice a minute, however many passes other events have caused", async () => {
+    const lab = await withRoom();
+    for (let i = 0; i < 12; i++) {
+      await lab.deps.wakeUps.wake([{ kind: "disruption", cluster: "lab", cause: "DefinitionChanged", detail: "x" }]);
+      await pass(lab, 5 * SECOND);
+    }
+    const before = lab.invocations.get("disruption") ?? 0;
+    await pass(lab, 10 * MINUTE);
+    const [sweeps, checks] = [10, 20];
+    expect((lab.invocations.get("disruption") ?? 0) - before).toBeLessThanOrEqual(sweeps + checks);
+    lab.close();
+  });
+
   it("gives its room to a pod at once, and gets new room", async () => {
     const lab = await withRoom();
     const [first] = names(lab, "Node");
