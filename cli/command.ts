@@ -7,11 +7,9 @@ import {
   parseArguments,
   synopsis,
 } from "../functions/adapters/command-line.ts";
+import { PROGRAM } from "../functions/adapters/program.ts";
 import { WIDTH, wrapped } from "./columns.ts";
 import { InputError } from "./input-error.ts";
-
-/** The program as a person types it in a checkout. */
-export const PROGRAM = "npm run -s cli --";
 
 /** What a command has to say. */
 export interface Answer {
@@ -25,20 +23,25 @@ export interface Answer {
   readonly isUsable?: boolean;
 }
 
+/** Shows a line on standard output at once, before the answer. */
+export type Print = (line: string) => void;
+
 interface CommandDefinition<Options extends OptionTable> {
   readonly name: string;
   /** One line. */
   readonly summary: string;
   readonly positionals?: Positionals;
   readonly options: Options;
-  /** Throws InputError. */
-  readonly run: (given: ParsedArguments<Options>) => Promise<Answer>;
+  /** `print` shows a line at once. Throws InputError. */
+  readonly run: (given: ParsedArguments<Options>, print: Print) => Promise<Answer>;
 }
 
 /** A command of the program; the one shape that cli/NAME/command.ts exports. */
 export interface Command extends Omit<CommandDefinition<OptionTable>, "run"> {
   /** Runs the command with the words behind its name. Throws InputError. */
-  readonly run: (args: readonly string[]) => Promise<Answer>;
+  readonly run: (args: readonly string[], print: Print) => Promise<Answer>;
+  /** The page of --help, where it is not made from the table of arguments. */
+  readonly help?: () => Promise<string>;
 }
 
 /**
@@ -50,9 +53,9 @@ export function defineCommand<const Options extends OptionTable>({ run, ...shape
   const table = { ...shape, usage: `${PROGRAM} ${shape.name}` };
   return {
     ...shape,
-    run: async (args) => {
+    run: async (args, print) => {
       try {
-        return await run(parseArguments(table, args));
+        return await run(parseArguments(table, args), print);
       } catch (error) {
         throw error instanceof ArgumentError ? new InputError(error.message) : error;
       }
@@ -61,7 +64,8 @@ export function defineCommand<const Options extends OptionTable>({ run, ...shape
 }
 
 /** The page of `cli NAME --help`. */
-export function commandHelp(command: Command): string {
+export async function commandHelp(command: Command): Promise<string> {
+  if (command.help !== undefined) return command.help();
   const { name, summary } = command;
   return [...wrapped(summary), "", `${PROGRAM} ${name} ${synopsis(command)}`, "", ...argumentLines(command, WIDTH), ""].join("\n");
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
 import { nearest } from "../core/lib/nearest.ts";
 import { asksForHelp, twoColumns } from "../functions/adapters/command-line.ts";
+import { PROGRAM } from "../functions/adapters/program.ts";
+import { VERSION } from "../functions/adapters/version.ts";
 import { WIDTH } from "./columns.ts";
-import { type Answer, type Command, commandHelp, PROGRAM } from "./command.ts";
+import { type Answer, type Command, commandHelp, type Print } from "./command.ts";
 import { InputError, sentenceOf } from "./input-error.ts";
 
 /** Where the program prints. */
@@ -19,7 +20,12 @@ export interface Streams {
 export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
   const [name, ...rest] = args;
   try {
-    const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands);
+    const {
+      output,
+      parts,
+      messages = [],
+      isUsable = true,
+    } = await answerTo(name, rest, commands, (line) => void stdout.write(`${line}\n`));
     stderr.write(messages.map((line) => `${line}\n`).join(""));
     stdout.write(output);
     if (parts !== undefined && !printed(parts, stdout)) return 2;
@@ -37,13 +43,13 @@ function printed(parts: Generator<string, boolean>, stdout: Streams["stdout"]): 
   return part.value;
 }
 
-async function answerTo(name: string | undefined, rest: readonly string[], commands: readonly Command[]): Promise<Answer> {
+async function answerTo(name: string | undefined, rest: readonly string[], commands: readonly Command[], print: Print): Promise<Answer> {
   const names = commands.map((command) => command.name);
-  if (name === "--version") return { output: `karpenter-serverless ${version()}\n` };
+  if (name === "--version") return { output: `karpenter-serverless ${VERSION}\n` };
   if (name === undefined) throw new InputError(`name a command, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const command = commands.find((one) => one.name === name);
-  if (asksForHelp([name, ...rest])) return { output: command === undefined ? programHelp(commands) : commandHelp(command) };
-  if (command !== undefined) return await command.run(rest);
+  if (asksForHelp([name, ...rest])) return { output: command === undefined ? programHelp(commands) : await commandHelp(command) };
+  if (command !== undefined) return await command.run(rest, print);
   if (name.startsWith("-")) throw new InputError(`name a command before ${name}, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const near = nearest(name, names);
   throw new InputError(`there is no command ${name}; ${near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`}`);
@@ -61,10 +67,4 @@ function programHelp(commands: readonly Command[]): string {
     `${PROGRAM} COMMAND --help lists the arguments of a command, --version prints the version.`,
     "",
   ].join("\n");
-}
-
-/** The version of the package. */
-function version(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

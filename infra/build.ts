@@ -6,16 +6,14 @@ import { gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import budgets from "./budgets.json" with { type: "json" };
 import { leanAwsSchemas, leanKubernetesClient } from "./bundle-plugins.ts";
+import { DIST, ROOT } from "./dist.ts";
 
 /**
  * Bundles each functions/NAME/handler.ts into dist/NAME/index.mjs and imports it in a fresh process, as a cold start
  * does. `node infra/build.ts [NAME…]` prints a table and fails when a bundle is over its budget or does not load.
  */
 
-const ROOT = join(import.meta.dirname, "..");
 const CATALOGUE = "functions/adapters/catalogue";
-
-export const DIST = join(ROOT, "dist");
 
 /** One bundle, measured. */
 export interface Bundle {
@@ -66,6 +64,7 @@ export interface BundledCode {
   readonly file: string;
   /** index.mjs and the files that it cannot start without. */
   readonly startFiles: readonly string[];
+  readonly metafile: Metafile;
 }
 
 /**
@@ -104,7 +103,7 @@ export async function bundleCode(name: string, outDir: string, { plugins = [], b
   if (Object.keys(metafile.inputs).some((input) => input.startsWith(`${CATALOGUE}/`))) {
     copyData(folder);
   }
-  return { file: join(folder, "index.mjs"), startFiles: startFilesOf(metafile).map((file) => join(folder, file)) };
+  return { file: join(folder, "index.mjs"), startFiles: startFilesOf(metafile).map((file) => join(folder, file)), metafile };
 }
 
 /** The entry's file and, recursively, the files that it imports statically. */

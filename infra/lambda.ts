@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, type Stack, Tags } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyStatement, type Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
@@ -13,6 +13,7 @@ import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { VERSION } from "../functions/adapters/version.ts";
 import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
   announceStatement,
@@ -70,6 +71,8 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     ...(cap > 0 && { reservedConcurrentExecutions: cap }),
     ...asynchronous(name, lost),
   });
+  // Of functions only, which an upgrade changes anyway: a tag of the stack would change each of its resources.
+  Tags.of(made).add("app.kubernetes.io/version", VERSION);
   // The L2 construct requires a Vpc that is looked up; ids suffice here.
   if (vpc !== undefined && made.node.defaultChild instanceof CfnFunction) made.node.defaultChild.vpcConfig = vpc;
   return made;

@@ -1,17 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { endWithReader } from "../functions/adapters/command-line.ts";
+import { VERSION } from "../functions/adapters/version.ts";
 import { withV1beta1 } from "./conversion.ts";
-import { BadInput, endWith } from "./end-with.ts";
-import { webhooksOf } from "./stack-webhooks.ts";
+import { BadInput } from "./end-with.ts";
 
 /**
- * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply
+ * What a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply
  * -f -`: the CRDs, the RBAC of the functions, their priority at the API server and, with their URLs, the webhooks that
  * call the notify and the admission function. With the admission webhook the CRDs also serve v1beta1, which it
- * converts. With --stack the URLs and their secret parts are read from the deployed stack.
+ * converts.
  */
+
+/** Of a CRD: the version of the release that wrote it. */
+export const VERSION_ANNOTATION = "karpenter-serverless/version";
 
 export interface ManifestOptions {
   readonly cluster: string;
@@ -37,9 +38,12 @@ export function manifests(options: ManifestOptions): string {
   const notify = pathOf("notify", options);
   const admission = pathOf("admission", options);
   const { caBundle } = options;
-  const crds = folder("crds").map(({ file, text }) =>
-    admission === undefined ? text : withV1beta1(file, text, { url: `${admission}/convert`, ...(caBundle !== undefined && { caBundle }) }),
-  );
+  const crds = folder("crds").map(({ file, text: plain }) => {
+    const text = plain.replace(/^metadata:\n/m, `metadata:\n  annotations:\n    ${VERSION_ANNOTATION}: ${JSON.stringify(VERSION)}\n`);
+    return admission === undefined
+      ? text
+      : withV1beta1(file, text, { url: `${admission}/convert`, ...(caBundle !== undefined && { caBundle }) });
+  });
   const documents = [
     ...crds,
     ...["rbac", "flow-control"].flatMap((name) => folder(name).map(({ text }) => text)),
@@ -83,48 +87,14 @@ function folder(name: string): readonly { readonly file: string; readonly text: 
     .map((file) => ({ file, text: readFileSync(join(dir, file), "utf8") }));
 }
 
-const USAGE =
-  "npm run -s manifests -- --cluster NAME [--stack NAME [--region REGION]] [--notify-url URL --notify-token TOKEN] [--admission-url URL --admission-token TOKEN] [--ca-bundle BASE64]";
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      cluster: { type: "string" },
-      stack: { type: "string" },
-      region: { type: "string" },
-      "notify-url": { type: "string" },
-      "notify-token": { type: "string" },
-      "admission-url": { type: "string" },
-      "admission-token": { type: "string" },
-      "ca-bundle": { type: "string" },
-    },
-  });
-  if (values.cluster === undefined) {
-    throw new BadInput(`--cluster is missing; usage: ${USAGE}`);
-  }
+/** Throws one sentence when a token is given without the URL that it is for. */
+export function checkTokens(given: Readonly<Partial<Record<`${Called}-token` | `${Called}-url`, string | undefined>>>): void {
   for (const name of ["notify", "admission"] as const) {
-    if (values[`${name}-token`] !== undefined && values[`${name}-url`] === undefined && values.stack === undefined)
+    if (given[`${name}-token`] !== undefined && given[`${name}-url`] === undefined)
       throw new BadInput(
         `A --${name}-token is of no use without --${name}-url: give the ${name} function's URL too (stack output ${outputOf(name)}).`,
       );
   }
-  const { "notify-url": notifyUrl, "admission-url": admissionUrl, "ca-bundle": caBundle } = values;
-  const { stack, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;
-  if (stack !== undefined && region === "") throw new BadInput("Say in which region the stack is: --region us-west-2, or set AWS_REGION.");
-  // Tokens are read from the environment, so that they do not appear in the shell's history.
-  const { "notify-token": notifyToken = process.env["NOTIFY_TOKEN"], "admission-token": admissionToken = process.env["ADMISSION_TOKEN"] } =
-    values;
-  process.stdout.write(
-    manifests({
-      cluster: values.cluster,
-      ...(stack !== undefined && (await webhooksOf(stack, region))),
-      ...(notifyUrl !== undefined && { notifyUrl }),
-      ...(notifyToken !== undefined && { notifyToken }),
-      ...(admissionUrl !== undefined && { admissionUrl }),
-      ...(admissionToken !== undefined && { admissionToken }),
-      ...(caBundle !== undefined && { caBundle }),
-    }),
-  );
 }
 
 /** Not of lambda.ts, whose CDK takes a second to load. */
@@ -132,13 +102,4 @@ const capital = (name: Called): string => `${name.charAt(0).toUpperCase()}${name
 
 function outputOf(name: Called): string {
   return `${capital(name)}Url`;
-}
-
-if (import.meta.main) {
-  endWithReader();
-  try {
-    await main();
-  } catch (error) {
-    endWith(error, USAGE);
-  }
 }

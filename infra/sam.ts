@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { stringify } from "yaml";
-import { makeApp, settingsFrom, USAGE } from "./app.ts";
-import { bundleCode, DIST } from "./build.ts";
+import { makeApp, USAGE } from "./app.ts";
+import { bundleCode } from "./build.ts";
+import { DIST } from "./dist.ts";
 import { endWith } from "./end-with.ts";
 import { FUNCTION_NAMES } from "./functions.ts";
 import type { DeploymentSettings } from "./settings.ts";
+import { settingsFrom } from "./synthesis.ts";
 
 /**
  * Bundles the functions and writes dist/template.sam.yaml: the same stack for those who deploy with SAM. Takes the

@@ -16,6 +16,7 @@ import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { VERSION } from "../functions/adapters/version.ts";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
@@ -57,6 +58,7 @@ export class AutoscalerStack extends Stack {
     this.#listenToClusters(functions);
     for (const { name } of settings.createNodeRoles ? this.#ownClusters() : []) makeNodeRole(this, name, settings.accessEntries);
     this.#watchDeadLetters();
+    new CfnOutput(this, "Version", { value: VERSION });
     new CfnOutput(this, "TableName", { value: table.tableName });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
     new CfnOutput(this, "InterruptionQueueArn", { value: queues.interruption.queueArn });

@@ -6,6 +6,7 @@ import { type SelectorSources, withDefaultConstraints } from "../../core/schedul
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import { readBytes } from "../../functions/adapters/bounded-file.ts";
 import { isDeep, withoutNulls } from "../../functions/adapters/manifests/yaml.ts";
+import { LAB } from "../../functions/adapters/program.ts";
 import { InputError } from "../input-error.ts";
 import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
@@ -50,7 +51,7 @@ export function readScenario(path: string): unknown {
     if (isDeep(scenario)) throw new Error("it nests fields deeper than any object of Kubernetes");
     return withoutNulls(scenario);
   } catch (error) {
-    if (/\.ya?ml$/.test(name)) throw new InputError(`${name} is YAML and a scenario is JSON; manifests are played by npm start -- ${name}`);
+    if (/\.ya?ml$/.test(name)) throw new InputError(`${name} is YAML and a scenario is JSON; manifests are played by ${LAB} ${name}`);
     throw new InputError(
       `${name} is not a scenario: ${error instanceof Error ? error.message : String(error)}; it must be one JSON object`,
     );

@@ -1,5 +1,5 @@
 import { oneOf, type ParsedArguments, wholeNumber } from "../../functions/adapters/command-line.ts";
-import { PROGRAM } from "../command.ts";
+import { PROGRAM } from "../../functions/adapters/program.ts";
 import { InputError } from "../input-error.ts";
 import { DEFAULT_STACK, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
 import type { TableChoice } from "../stack-table.ts";

@@ -1,3 +1,4 @@
+import { PROGRAM } from "../adapters/program.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 const LOG_WINDOW_MS = 10 * 60_000;
@@ -10,5 +11,5 @@ export async function reportHeldInstances(
 ): Promise<void> {
   if (!(await store.isFirstWithin(cluster.name, `held/${what}`, now(), LOG_WINDOW_MS))) return;
   const fields = { controller: "nodeclaim.lifecycle", held: names.slice(0, 5) };
-  log.error(`${what}; their machines are held. See what can be made again with: npm run cli -- rebuild --cluster ${cluster.name}`, fields);
+  log.error(`${what}; their machines are held. See what can be made again with: ${PROGRAM} rebuild --cluster ${cluster.name}`, fields);
 }

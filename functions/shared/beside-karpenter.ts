@@ -1,5 +1,6 @@
 import { KARPENTER_LEASE, type KubernetesLease, runningKarpenter } from "../../core/model/karpenter-lease.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
+import { PROGRAM } from "../adapters/program.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
 
@@ -31,7 +32,7 @@ async function karpenterLeases({ kubernetes, cluster, store, log, now }: BesideD
     if (!(error instanceof RefusedError)) throw error;
     if (await store.isFirstWithin(cluster.name, "beside-karpenter/refused", now(), EVENT_WINDOW_MS))
       log.error(
-        "Leases cannot be read, so a Karpenter that runs beside would not be noticed; apply the manifests of this release again: npm run -s manifests, as docs/deploy.md says",
+        `Leases cannot be read, so a Karpenter that runs beside would not be noticed; apply the manifests of this release again: ${PROGRAM} manifests, as docs/deploy.md says`,
         { error: error.message },
       );
     return [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FUNCTION_NAMES } from "../../infra/functions.ts";
 import { circles, importPairs, importsOf, planted, readTree, type SourceTree, upwardImports } from "./source-tree.ts";
 
-const PRODUCT = readTree(["core", "functions", "cli", "lab", "infra"]);
+const PRODUCT = readTree(["core", "functions", "cli", "lab", "infra", "bin"]);
 
 /** Which places each place may import, beside itself. `functions/NAME` stands for each Lambda function. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
@@ -15,7 +15,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ),
   infra: ["core", "functions"],
   lab: ["core", "functions"],
-  cli: ["core", "functions"],
+  cli: ["core", "functions", "infra"],
+  bin: ["core", "functions", "infra", "lab", "cli"],
 };
 
 /** The rooms of core/, the lowest first. */

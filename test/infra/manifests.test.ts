@@ -139,6 +139,16 @@ describe("CRDs", () => {
     },
   );
 
+  it("each CRD says which version of the package has written it, with admission too", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+    for (const options of [{}, admission]) {
+      const annotations = all(options).flatMap(({ kind, metadata }) =>
+        kind === "CustomResourceDefinition" ? [(metadata as { readonly annotations?: object }).annotations] : [],
+      );
+      expect(annotations).toEqual(Array(5).fill({ "karpenter-serverless/version": version }));
+    }
+  });
+
   it("a NodeClaim accepts the requirements that a NodePool accepts", () => {
     const itemOf = (file: string): Readonly<Record<string, unknown>> | undefined =>
       schemas(crd(file)).find(([path]) => path.endsWith("requirements.items.properties"))?.[1];
@@ -318,12 +328,12 @@ describe("with the admission function's URL", () => {
 
 describe("a bad command line", () => {
   it.for([
-    { args: [], says: "--cluster is missing; usage: npm run -s manifests" },
-    { args: ["--bogus"], says: "Unknown option '--bogus'; usage: npm run -s manifests" },
+    { args: [], says: "--cluster NAME is missing; see npm run -s cli -- manifests --help" },
+    { args: ["--bogus"], says: "there is no option --bogus; see npm run -s cli -- manifests --help" },
     { args: ["--cluster", "c", "--notify-token", "0123456789abcdef"], says: "of no use without --notify-url" },
     { args: ["--cluster", "c", "--admission-token", "0123456789abcdef"], says: "of no use without --admission-url" },
   ])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
-    const { status, stderr, stdout } = spawnSync(process.execPath, ["infra/manifests.ts", ...args], { encoding: "utf8" });
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["bin/main.ts", "manifests", ...args], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain(says);
   });

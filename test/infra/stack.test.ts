@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { makeApp, settingsFrom } from "../../infra/app.ts";
+import { makeApp } from "../../infra/app.ts";
 import { auditFilterPattern } from "../../infra/audit-pattern.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
 import { samTemplate } from "../../infra/sam.ts";
 import { parseSettings } from "../../infra/settings.ts";
+import { settingsFrom } from "../../infra/synthesis.ts";
 
 const outDir = mkdtempSync(join(tmpdir(), "stack-"));
 afterAll(() => rmSync(outDir, { recursive: true, force: true }));
@@ -78,6 +79,15 @@ describe("the stack", () => {
       });
     }
     template.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
+  });
+
+  it("the stack says its version in an output and on its functions, and on nothing that an upgrade would not change anyway", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+    template.hasOutput("Version", { Value: version });
+    const resources = Object.values(template.toJSON()["Resources"] as Readonly<Record<string, { readonly Type: string }>>);
+    const tagged = resources.filter((resource) => JSON.stringify(resource).includes("app.kubernetes.io/version"));
+    expect(new Set(tagged.map(({ Type }) => Type))).toEqual(new Set(["AWS::Lambda::Function"]));
+    expect(tagged).toHaveLength(8);
   });
 
   it("the table outlives its stack, but not a creation that failed, and expired items are deleted", () => {

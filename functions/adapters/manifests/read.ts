@@ -8,6 +8,7 @@ import { type Document, isCollection, isMap, isNode, isScalar, isSeq, LineCounte
 import { type Json, type Path, textAt } from "../../../core/lib/json.ts";
 import { ownValue } from "../../../core/lib/own-value.ts";
 import { readText } from "../bounded-file.ts";
+import { PROGRAM } from "../program.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
 import { fieldPath } from "./schema.ts";
@@ -304,7 +305,7 @@ const OLD_API = /^karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)\d+$/;
 
 function convertCommand(file: string): string {
   const path = file === STANDARD_INPUT ? "-" : /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
-  return `npm run -s cli -- convert ${path}`;
+  return `${PROGRAM} convert ${path}`;
 }
 
 function offsetOf(document: Document.Parsed, path: Path): number | undefined {

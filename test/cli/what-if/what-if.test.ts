@@ -47,7 +47,7 @@ const busy = scenarioFile({
 
 const classed = scenarioFile({ pools: [quiet] }, { nodeClasses: [{ metadata: { name: "big" }, spec: {} }] });
 
-const whatIf = async (args: readonly string[]) => (await whatIfCommand.run(args)).output;
+const whatIf = async (args: readonly string[]) => (await whatIfCommand.run(args, () => {})).output;
 const json = async (...args: string[]) => JSON.parse(await whatIf([...args, "--format", "json"]));
 
 it("--quiet shows no progress", () => {

@@ -1,0 +1,2 @@
+/** True in a release only: its build (infra/release/compile.ts) replaces this file. */
+export const IS_RELEASE: boolean = false;

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { leanAwsSchemas } from "../bundle-plugins.ts";
+import { ROOT } from "../dist.ts";
+
+/** The folder of the compiled program in the package. */
+export const LIB = "lib";
+
+/**
+ * Compiles the program, with all that it imports, into OUT_DIR/lib: main.js and a chunk for each part that a command
+ * loads on use. Runs on the Node of `target` and later. Throws esbuild's own error when a source does not compile.
+ */
+export async function compileProgram(outDir: string, target: string): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { main: join(ROOT, "bin/main.ts") },
+    outdir: join(outDir, LIB),
+    bundle: true,
+    splitting: true,
+    minify: true,
+    keepNames: true,
+    platform: "node",
+    target,
+    format: "esm",
+    mainFields: ["module", "main"],
+    // "aws-cdk-lib" exports the modules of all services, 30 MB; its core has all that is imported by that name.
+    alias: { "aws-cdk-lib": CDK_CORE },
+    // No compiled file is a program but main.js, and that calls what it imports itself.
+    define: { "import.meta.main": "false" },
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+    legalComments: "none",
+    plugins: [inRelease, placesInPackage, cdkModules, withoutTemplateValidator, leanAwsSchemas],
+    metafile: true,
+    logLevel: "silent",
+  });
+  return metafile;
+}
+
+const CDK = join(ROOT, "node_modules/aws-cdk-lib");
+const CDK_CORE = join(CDK, "core/index.js");
+
+/** The alias of "aws-cdk-lib" holds for what begins with it too, so its modules are resolved before. */
+const cdkModules: Plugin = {
+  name: "cdk-modules",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^aws-cdk-lib\/./ }, ({ path }) => ({ path: join(CDK, path.slice("aws-cdk-lib/".length), "index.js") }));
+  },
+};
+
+/** The CDK checks the templates that it writes by a program of 9 MB (WebAssembly). CI checks them, and by more. */
+const withoutTemplateValidator: Plugin = {
+  name: "without-template-validator",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /aws-cdk-lib\/core\/lib\/validation\/cloudformation-validate-plugin\.js$/ }, () => ({
+      contents: `exports.CloudFormationValidatePlugin = class {
+        static _singletonInstance() { return new this(); }
+        name = "none";
+        validate() { return { success: true, violations: [] }; }
+      };`,
+    }));
+  },
+};
+
+/** Tells the code that it is in a release. */
+export const inRelease: Plugin = {
+  name: "in-release",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /functions\/adapters\/release\.ts$/ }, () => ({ contents: "export const IS_RELEASE = true;", loader: "ts" }));
+  },
+};
+
+/**
+ * Sources find their data by their own place, as in infra/crds beside infra/manifests.ts. Data has the same place in
+ * the package, but the code is in lib/, so each source gets its own place as seen from there.
+ */
+const placesInPackage: Plugin = {
+  name: "places-in-package",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/(?:functions|cli|lab|infra)\/.*\.ts$/ }, ({ path }) => {
+      if (path.includes("/node_modules/")) return undefined;
+      const source = readFileSync(path, "utf8");
+      return { contents: withPlaces(source, relative(ROOT, path).replaceAll("\\", "/")), loader: "ts" };
+    });
+  },
+};
+
+/** The source with its place in the package (`file`, from the root) for the place that it has when compiled. */
+export function withPlaces(source: string, file: string): string {
+  return source
+    .replaceAll("import.meta.dirname", `(import.meta.dirname + ${JSON.stringify(`/../${dirname(file)}`)})`)
+    .replaceAll("import.meta.url", `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`);
+}

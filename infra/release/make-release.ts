@@ -1,0 +1,70 @@
+// A release: one tarball for `npm i`, its bill of materials and their checksums.
+// In: the sources, package-lock.json and CHANGELOG.md. Out: files in a folder, the same bytes each time. It compiles
+// and packs, and must publish nothing.
+
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Metafile } from "esbuild";
+import { bundleCode, functionNames } from "../build.ts";
+import { ROOT } from "../dist.ts";
+import { bundledPackages, checkChangelog, notices } from "./bundled-packages.ts";
+import { compileProgram, inRelease, LIB } from "./compile.ts";
+import { sbom } from "./sbom.ts";
+
+/** The oldest Node that runs a release. */
+const NODE = 22;
+
+/** What the program and its users read, each at its place in the checkout. */
+const DATA = [
+  ...["README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "docs"],
+  ...["crds", "crds-v1beta1", "rbac", "flow-control", "webhook"].map((folder) => `infra/${folder}`),
+  ...["lab/stories", "lab/eks-daemons.yaml", "functions/adapters/catalogue/data"],
+];
+
+/** Makes the files of a release in a folder. Returns their paths. Throws one sentence when the changelog lacks it. */
+export async function makeRelease(out: string): Promise<readonly string[]> {
+  const { name, version, description, license } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, string>;
+  if (name === undefined || version === undefined) throw new Error("package.json has no name or no version.");
+  checkChangelog(version);
+  const staging = mkdtempSync(join(tmpdir(), "release-"));
+  try {
+    const packages = bundledPackages([await compileProgram(staging, `node${NODE}`), ...(await bundleFunctions(join(staging, "dist")))]);
+    for (const path of DATA) cpSync(join(ROOT, path), join(staging, path), { recursive: true });
+    writeFileSync(join(staging, "THIRD-PARTY-NOTICES.txt"), notices(packages));
+    const bill = `${JSON.stringify(sbom(name, version, packages), undefined, 2)}\n`;
+    writeFileSync(join(staging, "sbom.cdx.json"), bill);
+    const manifest = {
+      name,
+      version,
+      description,
+      license,
+      type: "module",
+      engines: { node: `>=${NODE}` },
+      bin: { [name]: `${LIB}/main.js` },
+    };
+    writeFileSync(join(staging, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    mkdirSync(out, { recursive: true });
+    // npm packs files in a fixed order, with a fixed date and without owners.
+    execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", resolve(out)], { cwd: staging });
+    const tarball = `${name}-${version}.tgz`;
+    const billFile = `${name}-${version}.cdx.json`;
+    writeFileSync(join(out, billFile), bill);
+    const sums = [tarball, billFile].map((file) => `${sha256(readFileSync(join(out, file)))}  ${file}\n`);
+    writeFileSync(join(out, "SHA256SUMS"), sums.join(""));
+    return [tarball, billFile, "SHA256SUMS"].map((file) => join(out, file));
+  } finally {
+    rmSync(staging, { recursive: true });
+  }
+}
+
+async function bundleFunctions(outDir: string): Promise<readonly Metafile[]> {
+  const metafiles: Metafile[] = [];
+  for (const name of functionNames()) metafiles.push((await bundleCode(name, outDir, { plugins: [inRelease] })).metafile);
+  rmSync(join(outDir, "maps"), { recursive: true });
+  return metafiles;
+}
+
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,139 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { ROOT } from "../../../infra/dist.ts";
+import { makeRelease } from "../../../infra/release/make-release.ts";
+
+/**
+ * Makes a release twice, installs it in an empty folder and runs it there on the oldest Node that it promises:
+ * `node test/infra/release/from-empty-folder.ts`. Prints a line for each check and "N passed, N failed".
+ */
+
+const NODE = "22.23.3";
+
+/** The program of that Node, installed once into .cache. */
+function oldNode(): string {
+  const folder = join(ROOT, ".cache", `node-${NODE}`);
+  const program = join(folder, "node_modules/node/bin/node");
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), "{}");
+    execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--foreground-scripts", `node@${NODE}`], { cwd: folder });
+  }
+  return program;
+}
+
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const fails = (text: string): never => {
+  throw new Error(text);
+};
+
+function expectThat(holds: boolean, ended: Ended): void {
+  if (!holds) fails(`exit code ${ended.status}\n${ended.stdout.slice(-500)}\n${ended.stderr.slice(-1_000)}`);
+}
+
+const SCENARIO = join(ROOT, "test/worked-example/provisioning.json");
+
+async function main(): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), "release-test-"));
+  const empty = join(work, "empty");
+  mkdirSync(empty);
+  const [first, second] = [await makeRelease(join(work, "first")), await makeRelease(join(work, "second"))];
+  const [tarball = "", bill = "", sums = ""] = first;
+  const node = oldNode();
+  execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--offline", tarball], { cwd: empty });
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
+  const installed = join(empty, "node_modules/karpenter-serverless");
+  const program = join(empty, "node_modules/.bin/karpenter-serverless");
+  const env = { ...process.env, PATH: `${join(node, "..")}:${process.env["PATH"]}`, AWS_REGION: "us-west-2" };
+  const run = (...args: readonly string[]): Ended => spawnSync(program, args, { cwd: empty, encoding: "utf8", env });
+  const checks: Readonly<Record<string, () => void>> = {
+    "two releases of the same sources have the same bytes": () => {
+      for (const [i, file] of first.entries()) if (!readFileSync(file).equals(readFileSync(second[i] ?? ""))) fails(`${file} differs`);
+    },
+    "the checksums are those of the files": () => {
+      const lines = [tarball, bill].map(
+        (file) => `${createHash("sha256").update(readFileSync(file)).digest("hex")}  ${file.split("/").at(-1)}\n`,
+      );
+      if (readFileSync(sums, "utf8") !== lines.join("")) fails("they differ");
+    },
+    "an installation brings no other package": () => {
+      const { packages } = JSON.parse(readFileSync(join(empty, "package-lock.json"), "utf8")) as { readonly packages: object };
+      const names = Object.keys(packages);
+      if (!isDeepStrictEqual(names, ["", "node_modules/karpenter-serverless"])) fails(names.join(", "));
+    },
+    "the bill of materials is in the package, and names what is bundled": () => {
+      const text = readFileSync(join(installed, "sbom.cdx.json"), "utf8");
+      if (text !== readFileSync(bill, "utf8")) fails("the two differ");
+      const { components } = JSON.parse(text) as { readonly components: readonly { readonly name: string }[] };
+      const names = new Set(components.map(({ name }) => name));
+      for (const name of ["zod", "yaml", "aws-cdk-lib", "@aws-sdk/client-ec2", "@kubernetes/client-node"])
+        if (!names.has(name)) fails(`no ${name}`);
+      const unused = ["esbuild", "vitest", "typescript", "cdk-nag"].filter((name) => names.has(name));
+      if (unused.length > 0) fails(`it has ${unused.join(", ")}`);
+    },
+    "--version": () => {
+      const ended = run("--version");
+      expectThat(isDeepStrictEqual([ended.status, ended.stdout, ended.stderr], [0, `karpenter-serverless ${version}\n`, ""]), ended);
+    },
+    "--help names the program as it is installed": () => {
+      const ended = run("--help");
+      expectThat(
+        ended.status === 0 && ended.stdout.includes("\nkarpenter-serverless COMMAND --help") && !ended.stdout.includes("npm"),
+        ended,
+      );
+    },
+    "solve plans nodes for a scenario": () => {
+      const ended = run("solve", SCENARIO, "--explain");
+      expectThat(ended.status === 0 && ended.stderr === "" && ended.stdout.includes("/h"), ended);
+    },
+    "the lab plays its stories, without a warning": () => {
+      const ended = run("lab");
+      expectThat(ended.status === 0 && ended.stderr === "" && ended.stdout.includes("initialized nodeclaim"), ended);
+    },
+    "manifests prints CRDs that carry the version": () => {
+      const ended = run("manifests", "--cluster", "c1");
+      expectThat(ended.status === 0 && ended.stdout.split(`karpenter-serverless/version: "${version}"`).length === 6, ended);
+    },
+    "synth writes the template and the code of every function": () => {
+      const ended = run("synth", "--clusters", "c1", "--admission");
+      expectThat(ended.status === 0, ended);
+      const template = JSON.parse(readFileSync(join(empty, "cdk.out/karpenter-serverless.template.json"), "utf8")) as {
+        readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Metadata?: Readonly<Record<string, string>> }>>;
+        readonly Outputs: Readonly<Record<string, { readonly Value: unknown }>>;
+      };
+      if (template.Outputs["Version"]?.Value !== version) fails("the output Version is another");
+      const functions = Object.values(template.Resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
+      if (functions.length !== 7) fails(`${functions.length} functions`);
+      for (const { Metadata = {} } of functions)
+        if (!existsSync(join(empty, "cdk.out", Metadata["aws:asset:path"] ?? "", "index.mjs"))) fails("a function has no code");
+    },
+    "a bad command line is one sentence": () => {
+      const ended = run("slove");
+      expectThat(ended.status === 2 && ended.stderr === "there is no command slove; did you mean solve?\n", ended);
+    },
+  };
+  let failed = 0;
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      check();
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  rmSync(work, { recursive: true });
+  console.log(`${Object.keys(checks).length - failed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+await main();
