@@ -38,6 +38,8 @@ export interface CommandRecord {
   readonly replacements: readonly PlannedNodeClaim[];
   /** Pods that move to existing nodes: "namespace/name" to the NodeClaim's name. No other decision uses that room. */
   readonly destinations?: Readonly<Record<string, string>>;
+  /** Pods were planned on `destinations` and replacements alone, and not wherever else there is room. */
+  readonly onlyDestinations?: boolean;
   /** Names of the replacement NodeClaims, set when they are written. */
   readonly replacementClaims: readonly string[];
   /** USD. */

@@ -17,10 +17,15 @@ export function evictionCost(pod: Pod): number {
   return Math.min(10, Math.max(-10, cost));
 }
 
+/** The eviction costs of some pods together, without a unit; a negative one counts as 0. */
+export function evictionCosts(pods: readonly Pod[]): number {
+  return pods.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 0);
+}
+
 /**
  * What disrupting a node with these reschedulable pods costs, without a unit: 1 for the node, plus each pod's eviction
  * cost where it is positive (karpenter: pkg/controllers/disruption/types.go, computeRescheduleDisruptionCost).
  */
 export function rescheduleDisruptionCost(reschedulable: readonly Pod[]): number {
-  return reschedulable.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 1);
+  return 1 + evictionCosts(reschedulable);
 }

@@ -73,6 +73,8 @@ export class TrialCluster {
   /** By text of the parts that matter, and by PodData.id: which nodes suit by labels and taints. */
   readonly #suits = new Map<string, Uint8Array>();
   readonly #suitsOf: (Uint8Array | undefined)[] = [];
+  /** By pod: what it asks for without its preferences. */
+  readonly #leastStrict = new Map<Pod, PodData>();
   #journal: Undo[] = [];
 
   /**
@@ -110,7 +112,9 @@ export class TrialCluster {
     const waiting: PlacedPod[] = [];
     this.#problem.classes.forEach(({ pods, index }) => {
       const relaxations = (this.#problem.relaxations[index] ?? []).filter(({ contradiction }) => contradiction === undefined);
+      const leastStrict = relaxations.at(-1);
       for (const pod of pods) {
+        if (leastStrict !== undefined) this.#leastStrict.set(pod, leastStrict);
         const node = nodeOf.get(pod);
         const [podData] = this.#problem.relaxations[index] ?? [];
         if (node !== undefined && podData !== undefined) this.#put(node, { pod, relaxations }, podData);
@@ -118,6 +122,15 @@ export class TrialCluster {
       }
     });
     for (const placedPod of waiting) this.#place(placedPod);
+  }
+
+  /**
+   * Names of the nodes that suit each of the pods by labels and taints, and that accept pods; preferences, room and
+   * topology do not matter.
+   */
+  nodesSuiting(pods: readonly Pod[]): ReadonlySet<string> {
+    const rows = new Set(pods.map((pod) => this.#leastStrict.get(pod)).map((podData) => podData && this.#suitsFor(podData)));
+    return new Set(this.#problem.nodes.flatMap(({ view }, n) => ([...rows].every((row) => row?.[n] === 1) ? [view.name] : [])));
   }
 
   /** Makes pods try the named nodes first, in this order. */

@@ -16,6 +16,7 @@ import { type Account, replay } from "../conformance/clusters/replay.ts";
 import type { Trail } from "../conformance/clusters/trail.ts";
 import { buildCommand } from "../go/build.ts";
 import { CLUSTER_FOLDER, clusterFile, clusterName, givenClusters, KIND_NAMES } from "./consolidate-clusters.ts";
+import { type FreshPlan, freshPlan } from "./fresh-plan.ts";
 
 /** Prices closer than this are equal (USD per hour), because they are sums of floats. */
 const PRICE_TOLERANCE = 1e-6;
@@ -93,7 +94,10 @@ const COLUMNS: readonly (readonly [name: string, width: number])[] = [
   ["$/h before", 11],
   ["after", 10],
   ["saved %", 8],
+  ["fresh plan", 16],
   ["moved", 7],
+  ["per pod", 7],
+  ["twice", 6],
   ["moved per $", 12],
   ["passes", 7],
   ["first ms (cpu)", 15],
@@ -111,7 +115,7 @@ function print(cells: readonly (string | number)[]): void {
   );
 }
 
-function row(name: string, who: string, account: Account, { passes, idleMs, idleCpuMs, firstRssMib }: Trail): void {
+function row(name: string, who: string, account: Account, fresh: FreshPlan, { passes, idleMs, idleCpuMs, firstRssMib }: Trail): void {
   const saved = account.before - account.after;
   const allMs = passes.reduce((sum, { millis }) => sum + millis, idleMs ?? 0);
   const allCpuMs = passes.reduce((sum, { cpuMillis }) => sum + cpuMillis, idleCpuMs ?? 0);
@@ -123,7 +127,10 @@ function row(name: string, who: string, account: Account, { passes, idleMs, idle
     account.before.toFixed(3),
     account.after.toFixed(3),
     ((100 * saved) / account.before).toFixed(2),
+    `${fresh.nodes}, $${fresh.price.toFixed(3)}`,
     account.podsMoved,
+    (account.podsMoved / account.pods).toFixed(2),
+    account.podsMovedTwice,
     saved > 0 ? (account.podsMoved / saved).toFixed(2) : "-",
     account.passes,
     time(passes[0]?.millis ?? idleMs ?? 0, passes[0]?.cpuMillis ?? idleCpuMs ?? 0),
@@ -142,12 +149,13 @@ for (const file of files) {
   const scenario = readScenario(file);
   const ourTrail = measureOurs(file);
   const ours = replay(scenario, ourTrail);
-  row(name, "ours", ours, ourTrail);
+  const fresh = freshPlan(scenario);
+  row(name, "ours", ours, fresh, ourTrail);
   total.broken += ours.broken.length;
   if (!values.oracle) continue;
   const theirTrail = askKarpenter(file);
   const theirs = replay(scenario, theirTrail);
-  row("", "Karpenter", theirs, theirTrail);
+  row("", "Karpenter", theirs, fresh, theirTrail);
   total.compared++;
   total.ours += ours.after;
   total.theirs += theirs.after;
@@ -156,7 +164,7 @@ for (const file of files) {
     total.churns.push(name);
 }
 console.log(
-  "\nfirst, idle: deciding in the first pass, and in the one that finds nothing (stopped: the limit came first); all: in all passes; in brackets CPU time of all threads. RSS: peak up to the end of the first pass, input included.",
+  "\nfresh plan: nodes and $/h of a plan for all pods on new nodes alone; per pod: moves of a pod in the mean; twice: pods that moved more than once; first, idle: deciding in the first pass, and in the one that finds nothing (stopped: the limit came first); all: in all passes; in brackets CPU time of all threads. RSS: peak up to the end of the first pass, input included.",
 );
 if (total.compared > 0) {
   console.log(

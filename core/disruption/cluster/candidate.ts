@@ -1,4 +1,5 @@
 import type { DisruptionReason } from "../../model/command-record.ts";
+import { fromRfc3339 } from "../../model/conditions.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
@@ -6,7 +7,7 @@ import type { Pod } from "../../model/pod.ts";
 import { podRequests } from "../../model/pod-requests.ts";
 import { nodeCost, surplusPrice } from "../../offerings/node-cost.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
-import { rescheduleDisruptionCost } from "../../pods/eviction-cost.ts";
+import { evictionCosts, rescheduleDisruptionCost } from "../../pods/eviction-cost.ts";
 import { isActive, isReschedulable } from "../../pods/predicates.ts";
 import type { CostedNode } from "../prices/cost.ts";
 import { nodePrice } from "../prices/price.ts";
@@ -43,6 +44,8 @@ export interface Candidate extends CostedNode {
   readonly moving: readonly Pod[];
   /** Karpenter's RescheduleDisruptionCost, without a unit: 1 for the node, plus the eviction costs of its pods. */
   readonly disruptionCost: number;
+  /** The part of `disruptionCost` that is of pods that started since `ClusterView.recentFrom`. */
+  readonly recentCost: number;
   /** How many virtual pods of CapacityBuffers the node has room for. */
   readonly virtualPods: number;
   /** ms since the epoch; Infinity when time alone does not make the claim Consolidatable. */
@@ -64,6 +67,10 @@ function firstOf(rules: readonly Rule[], machine: StateNode, view: ClusterView):
     if (blocked) return blocked;
   }
   return undefined;
+}
+
+function startOf(status: Pod["status"]): number {
+  return status?.startTime === undefined ? Number.NEGATIVE_INFINITY : fromRfc3339(status.startTime);
 }
 
 function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked {
@@ -88,6 +95,7 @@ function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
     disruptionCost: rescheduleDisruptionCost(reschedulable),
+    recentCost: evictionCosts(reschedulable.filter(({ status }) => startOf(status) > view.recentFrom)),
     virtualPods: view.bufferRoom().byNode.get(machine.name) ?? 0,
     consolidatableFrom: consolidatableFrom(machine.claim, nodePool, machine.record),
     heldByPod: firstOf(POD_RULES, machine, view),

@@ -10,6 +10,7 @@ import { type CostSettings, costSettingsOf } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../../model/workloads.ts";
 import { type NodeView, nodeViews } from "../../scheduling/problem/node-view.ts";
+import type { DisruptionSettings } from "../settings.ts";
 import { type BufferRoom, bufferRoom } from "./buffer-room.ts";
 import type { Simulate } from "./simulation.ts";
 
@@ -46,6 +47,8 @@ export interface ClusterView {
   readonly nominatedUntil: ReadonlyMap<string, number>;
   /** What nodes cost their owner beside their instances. */
   readonly costs: CostSettings;
+  /** Pods that started later (ms since the epoch) started within the payback horizon; Infinity without a horizon. */
+  readonly recentFrom: number;
   /** The capacity of CapacityBuffers; simulated on the first call. */
   readonly bufferRoom: () => BufferRoom;
 }
@@ -72,7 +75,7 @@ export function viewCluster(input: {
   readonly now: number;
   readonly nominatedUntil?: ReadonlyMap<string, number>;
   /** Without them the defaults hold. */
-  readonly settings?: CostSettings;
+  readonly settings?: CostSettings & Pick<DisruptionSettings, "horizonMs">;
   /** Without it no capacity of CapacityBuffers is known. */
   readonly simulate?: Simulate;
 }): ClusterView {
@@ -102,6 +105,7 @@ export function viewCluster(input: {
     inCommand: new Set(commands.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim))),
     nominatedUntil: input.nominatedUntil ?? new Map(),
     costs: costSettingsOf(input.settings ?? {}),
+    recentFrom: now - (input.settings?.horizonMs ?? Number.NEGATIVE_INFINITY),
     bufferRoom: () => {
       room ??= bufferRoom(snapshot, input.simulate);
       return room;

@@ -38,8 +38,9 @@ export function newCommand(decided: {
   readonly candidates: readonly Candidate[];
   readonly replacements: readonly PlannedNodeClaim[];
   readonly destinations?: CommandRecord["destinations"];
+  readonly onlyDestinations?: boolean;
 }): CommandRecord {
-  const { cluster, id, now, method, replacements, destinations = {} } = decided;
+  const { cluster, id, now, method, replacements, destinations = {}, onlyDestinations = false } = decided;
   const candidates = decided.candidates.map(commandCandidate);
   return {
     cluster,
@@ -51,6 +52,7 @@ export function newCommand(decided: {
     candidates,
     replacements,
     ...(Object.keys(destinations).length > 0 && { destinations }),
+    ...(onlyDestinations && { onlyDestinations }),
     replacementClaims: [],
     savingsPerHour: savingsOf(candidates, replacements),
     phase: "Validating",

@@ -33,6 +33,13 @@ function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
   });
 }
 
+/** Names of the nodes that the command's pods were not planned on, where it may use no other. */
+function closedTo({ onlyDestinations = false, destinations = {} }: CommandRecord, view: ClusterView): ReadonlySet<string> {
+  if (!onlyDestinations) return new Set();
+  const open = new Set(Object.values(destinations));
+  return new Set([...view.machines].flatMap(([claim, { name }]) => (open.has(claim) ? [] : [name])));
+}
+
 /**
  * Validates a command on a fresh view without the command itself. Emptiness continues with the nodes that are still
  * empty; consolidation needs all its candidates, their budgets, and a simulation with the same result; Drift needs its
@@ -52,7 +59,8 @@ export function validate(command: CommandRecord, view: ClusterView, simulate: Si
   const isLate = command.method === "drift" && view.now - command.createdAt >= VALIDATION_DELAY_MS;
   const simulated = command.method === "multi" || command.method === "single" || isLate;
   // The command does not store which effort found it: try the quick one first.
-  const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { effort }));
+  const closed = closedTo(command, view);
+  const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { effort, closed }));
   if (simulated && !holds("quick") && !holds("full")) return { holds: false, why: "scheduling" };
   return { holds: true, candidates: allowed };
 }

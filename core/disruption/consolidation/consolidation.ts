@@ -77,6 +77,8 @@ export interface ConsolidationContext {
   readonly simulate: Simulate;
   /** The trial cluster, made on the first call; without it, nodes are chosen in Karpenter's way alone. */
   readonly trial?: () => ConsolidationTrial;
+  /** Names of nodes that no pod is moved to. */
+  readonly closed?: ReadonlySet<string>;
 }
 
 /**
@@ -193,7 +195,7 @@ export function consolidate(
   // No result saves more than the price of the candidates: when that is too little, no simulation is needed.
   const refusedAtBest = refused(totalPrice(candidates));
   if (refusedAtBest) return none(refusedAtBest);
-  const trial = tryRemoval(view, candidates, context.simulate, { effort });
+  const trial = tryRemoval(view, candidates, context.simulate, { effort, ...(context.closed && { closed: context.closed }) });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const { newNodeClaims: planned, destinations } = trial;
   const costs = totalCost(candidates);

@@ -11,6 +11,8 @@ import type { Destinations } from "./simulate.ts";
 export interface Move {
   readonly replacements: readonly PlannedNodeClaim[];
   readonly destinations: Destinations;
+  /** Pods move to `destinations` and replacements alone, and not wherever else there is room. */
+  readonly onlyDestinations?: boolean;
 }
 
 /**

@@ -47,6 +47,8 @@ export interface Decision {
     readonly candidates: readonly Candidate[];
     readonly replacements: readonly PlannedNodeClaim[];
     readonly destinations?: Destinations;
+    /** CommandRecord.onlyDestinations. */
+    readonly onlyDestinations?: boolean;
   };
   readonly blocked: readonly BlockedNode[];
   /** Sets whose removal was simulated, in order. */

@@ -6,9 +6,25 @@ const HOUR_MS = 3_600_000;
 /** USD per unit of disruption cost: DisruptionSettings.podMoveCost unless set. No benchmark has tuned it. */
 const POD_MOVE_COST = 0.001;
 
-/** The disruption cost of the candidates in USD: podMoveCost for each node and for each pod of eviction cost 1. */
+/**
+ * A pod that started within the payback horizon counts as so many pods: it was moved then, or it is new, and each
+ * horizon should move it once. `npm run -s bench:consolidate` chose it.
+ */
+const RECENT_POD_FACTOR = 20;
+
+/**
+ * The disruption cost of the candidates in USD: podMoveCost for each node and for each pod of eviction cost 1, more for
+ * pods that started within the horizon.
+ */
 export function disruptionCostUsd({ podMoveCost = POD_MOVE_COST }: DisruptionSettings, candidates: readonly Candidate[]): number {
-  return podMoveCost * candidates.reduce((sum, { disruptionCost }) => sum + disruptionCost, 0);
+  const recent = RECENT_POD_FACTOR - 1;
+  return podMoveCost * candidates.reduce((sum, { disruptionCost, recentCost }) => sum + disruptionCost + recent * recentCost, 0);
+}
+
+/** The disruption cost spread over the payback horizon, USD per hour; 0 without a horizon, as in Karpenter. */
+export function moveCostPerHour(settings: DisruptionSettings, candidates: readonly Candidate[]): number {
+  const { horizonMs } = settings;
+  return horizonMs === undefined ? 0 : (disruptionCostUsd(settings, candidates) * HOUR_MS) / horizonMs;
 }
 
 /**
@@ -16,8 +32,7 @@ export function disruptionCostUsd({ podMoveCost = POD_MOVE_COST }: DisruptionSet
  * a horizon disruption costs nothing, as in Karpenter.
  */
 export function netSavings(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): number {
-  const { horizonMs } = settings;
-  return horizonMs === undefined ? savesPerHour : savesPerHour - (disruptionCostUsd(settings, candidates) * HOUR_MS) / horizonMs;
+  return savesPerHour - moveCostPerHour(settings, candidates);
 }
 
 /** Set when the savings do not pay back the disruption cost within the horizon. */

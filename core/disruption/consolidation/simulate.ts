@@ -76,9 +76,13 @@ export function tryRemoval(
   view: ClusterView,
   candidates: readonly Candidate[],
   simulate: Simulate,
-  { settle = true, effort = "quick" }: { readonly settle?: boolean; readonly effort?: Effort } = {},
+  {
+    settle = true,
+    effort = "quick",
+    closed = new Set(),
+  }: { readonly settle?: boolean; readonly effort?: Effort; readonly closed?: ReadonlySet<string> } = {},
 ): RemovalTrial {
-  const settling = settle ? settlingNodes(view) : new Set<string>();
+  const settling = settle ? settlingNodes(view).union(closed) : new Set<string>();
   const { snapshot } = view.bufferRoom();
   const plan = simulate(snapshot, {
     excludeNodes: new Set(candidates.map(({ node }) => node)),

@@ -8,13 +8,14 @@ import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { budgetSpent, byPricePerDisruptionCost, type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
-import type { Decision } from "../consolidation/decision.ts";
+import type { Decision, Tried } from "../consolidation/decision.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { bestDeletableSet, MAX_NODES } from "./deletable-set.ts";
 import { improveNodeSet } from "./local-search.ts";
 import { multiNode } from "./multi-node.ts";
 import { bySavingsRatio, type NodeSetProblem } from "./savings-potential.ts";
 import { MAX_REPLACEMENTS, type RemovableSet, SetTrials } from "./set-trials.ts";
+import { stepTowardDestination } from "./toward-destination.ts";
 
 /**
  * Simulations of one search: TRIAL_BUDGET / nodes of the cluster, within the other two, because each simulation
@@ -56,13 +57,17 @@ export function findNodeSet(
   const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byPricePerDisruptionCost);
   const trial = eligible.length > 0 ? context.trial?.() : undefined;
   if (trial === undefined) return { blocked: [], eligible: eligible.length };
+  const isSmall = view.machines.size <= SMALL_CLUSTER_NODES;
+  const { trials: steps, arrives } = stepTowardDestination(context, eligible, budgets, trial, outOfTime);
+  const { best: step } = steps;
+  // In a small cluster another way may save more than the fresh plan, and searching it is cheap.
+  if (step !== undefined && !isSmall) return decisionOf(step, steps.tried, eligible, budgets);
   const problem: NodeSetProblem = { trial, potentials: bySavingsRatio(eligible, trial), budgets, settings: context.settings };
   const most = Math.max(MIN_TRIALS, Math.min(MAX_TRIALS, Math.floor(TRIAL_BUDGET / view.machines.size)));
   const trials = new SetTrials(context, most);
   const deletable = longestDeletablePrefix(bestDeletableSet(problem), trials, outOfTime);
   addNodes(problem, deletable, trials, outOfTime);
   if (deletable.length > 0) addNodes(problem, [], trials, outOfTime);
-  const isSmall = view.machines.size <= SMALL_CLUSTER_NODES;
   if (isSmall) {
     const { found: longest } = multiNode(context, eligible, budgets, outOfTime);
     if (longest) trials.consider(longest.candidates, { destinations: {}, ...longest });
@@ -77,9 +82,18 @@ export function findNodeSet(
     if (trials.best === before) break;
   }
   keepNodesReplacedByTheirLike(trials, outOfTime);
-  const found = trials.best;
+  if (step !== undefined && arrives) trials.consider(step.candidates, step);
+  return decisionOf(trials.best, [...(step === undefined ? steps.tried : []), ...trials.tried], eligible, budgets);
+}
+
+function decisionOf(
+  found: RemovableSet | undefined,
+  tried: readonly Tried[],
+  eligible: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+): Decision {
   const blocked = found === undefined ? [] : blockedByBudget(eligible, found, budgets);
-  return { ...(found ? { found } : {}), blocked, eligible: eligible.length, tried: trials.tried };
+  return { ...(found ? { found } : {}), blocked, eligible: eligible.length, tried };
 }
 
 /** The longest prefix, by bisection, that the scheduler confirms: the trial cluster is less strict. */

@@ -97,14 +97,14 @@ export class SetTrials {
       ...(candidates.length > 1 && { narrow: (replacement) => withoutSameType(replacement, candidates) }),
     });
     if (outcome.decision === "none") return outcome.blocked;
-    return this.#removable(candidates, outcome);
+    return this.#removable(candidates, { ...outcome, onlyDestinations: this.#context.closed !== undefined });
   }
 
-  #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): RemovableSet {
+  #removable(candidates: readonly Candidate[], { replacements, destinations, onlyDestinations = false }: Move): RemovableSet {
     const savings = savingsOf(candidates, replacements);
     const { settings, view } = this.#context;
     const net = netSavings(settings, candidates, costSavedBy(view, candidates, { replacements, destinations }));
-    return { candidates, replacements, destinations, savings, net };
+    return { candidates, replacements, destinations, ...(onlyDestinations && { onlyDestinations }), savings, net };
   }
 
   /** Every set that was simulated or considered, in order. */

@@ -18,6 +18,9 @@ export interface Account {
   readonly nodesBought: number;
   /** Moves of pods that no DaemonSet owns; a pod that moves twice counts twice. */
   readonly podsMoved: number;
+  /** Pods that no DaemonSet owns, and those of them that moved more than once. */
+  readonly pods: number;
+  readonly podsMovedTwice: number;
   readonly passes: number;
   /** Rules that a pass broke, one sentence each. */
   readonly broken: readonly string[];
@@ -48,11 +51,11 @@ export function replay(scenario: RawJson, trail: Trail): Account {
   const frame = scenarioToSnapshot({ ...scenario, nodes: [], nodeClaims: [], pods: [] });
   const broken: string[] = [];
   let cluster: RawJson = { nodes: scenario.nodes, nodeClaims: scenario.nodeClaims, pods: scenario.pods };
-  let podsMoved = 0;
+  const moves = new Map<string, number>();
   trail.passes.forEach((pass, i) => {
     const step = played(scenario, frame, cluster, pass);
     broken.push(...step.broken.map((rule) => `pass ${i} (${pass.method}): ${rule}`));
-    podsMoved += step.moved;
+    for (const pod of step.moved) moves.set(pod, (moves.get(pod) ?? 0) + 1);
     const saved = cost(cluster.nodes) - cost(step.cluster.nodes);
     if (pass.method !== "drift" && saved <= 0)
       broken.push(`pass ${i} (${pass.method}): costs $${(-saved).toFixed(4)}/h more and moves pods`);
@@ -65,7 +68,9 @@ export function replay(scenario: RawJson, trail: Trail): Account {
     nodesAfter: cluster.nodes.length,
     nodesGone: trail.passes.reduce((sum, { candidates }) => sum + candidates.length, 0),
     nodesBought: trail.passes.reduce((sum, { nodes }) => sum + (nodes ?? []).length, 0),
-    podsMoved,
+    podsMoved: [...moves.values()].reduce((sum, times) => sum + times, 0),
+    pods: scenario.pods.filter((pod: RawJson) => !isDaemon(pod)).length,
+    podsMovedTwice: [...moves.values()].filter((times) => times > 1).length,
     passes: trail.passes.length,
     broken,
   };
@@ -73,7 +78,8 @@ export function replay(scenario: RawJson, trail: Trail): Account {
 
 interface Step {
   readonly cluster: RawJson;
-  readonly moved: number;
+  /** "namespace/name" of each pod that moved. */
+  readonly moved: readonly string[];
   readonly broken: readonly string[];
 }
 
@@ -93,7 +99,11 @@ function played(scenario: RawJson, frame: Snapshot, cluster: RawJson, pass: Pass
   broken.push(...brokenPlan({ ...scenario, ...up }, { newNodeClaims: [], existingNodes: byNode(pass.landed) }));
   if (pass.replacements.length > 0) broken.push(...brokenPlan({ ...scenario, ...left }, asPlanned(pass)));
   const landed = waiting.map((pod: RawJson) => ({ ...pod, spec: { ...pod.spec, nodeName: pass.landed[nameOf(pod)] } }));
-  return { cluster: { ...up, pods: [...left.pods.slice(0, left.pods.length - waiting.length), ...landed] }, moved: leaving.length, broken };
+  return {
+    cluster: { ...up, pods: [...left.pods.slice(0, left.pods.length - waiting.length), ...landed] },
+    moved: leaving.map(nameOf),
+    broken,
+  };
 }
 
 /** The plan before the launch: every type that a replacement may become must hold the pods planned for it. */

@@ -105,16 +105,26 @@ export interface CarriedOut {
   readonly unplaced: ReadonlyMap<string, string>;
 }
 
-type Command = Pick<CommandRecord, "id" | "candidates" | "replacements">;
+type Command = Pick<CommandRecord, "id" | "candidates" | "replacements" | "destinations" | "onlyDestinations">;
 
 /** "namespace/name" of a pod to its node name. */
 type Places = ReadonlyMap<string, string>;
 
 const HOW = { reservedMode: "fallback", settling: new Set<string>() } as const;
 
-/** Pods that were planned on replacements are on them; a new solve places the others. */
-function solvedAgain(cleared: Snapshot, { replacements }: Command, moving: readonly Pod[], machines: readonly UpMachine[]): Places {
+/**
+ * Pods that were planned on replacements are on them, and so are those of a command that names all destinations; a new
+ * solve places the others.
+ */
+function solvedAgain(
+  cleared: Snapshot,
+  { replacements, destinations = {}, onlyDestinations = false }: Command,
+  moving: readonly Pod[],
+  machines: readonly UpMachine[],
+): Places {
   const places = new Map(replacements.flatMap(({ pods }, i) => pods.map((pod) => [pod, machines[i]?.node.metadata.name ?? ""])));
+  const nodeOf = new Map(cleared.nodeClaims.map(({ metadata, status }) => [metadata.name, status?.nodeName]));
+  for (const [pod, claim] of onlyDestinations ? Object.entries(destinations) : []) places.set(pod, nodeOf.get(claim) ?? "");
   const planned = moving.flatMap((pod): Pod[] => {
     const nodeName = places.get(podKey(pod));
     return nodeName === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName } }];
@@ -172,7 +182,7 @@ export function carriedOut(snapshot: Snapshot, command: Command): CarriedOut {
       return { ...pod, spec };
     }
     landed.set(key, nodeName);
-    return { ...pod, spec: { ...spec, nodeName } };
+    return { ...pod, spec: { ...spec, nodeName }, status: { ...pod.status, startTime: new Date(snapshot.now).toISOString() } };
   });
   return { snapshot: { ...cleared, pods: [...cleared.pods, ...placed] }, machines, landed, unplaced };
 }
