@@ -19,20 +19,36 @@ interface Reading {
  */
 const readings = new WeakMap<object, Reading>();
 
+/** The readings under way of an invocation, by cluster: only messages of the same invocation wait for them. */
+const underWay = new WeakMap<object, Map<string, Promise<readonly NodeClaimRecord[]>>>();
+
 /**
  * The records of a cluster as they were at most two seconds ago. EC2 may take back many machines at once, and each of
  * their NodeClaims asks for all records: the NodeClaims of those seconds share one reading of the table, so that what
- * is read does not grow with the square of the notices.
+ * is read does not grow with the square of the notices. The messages of one invocation begin at once: they share the
+ * reading that is under way.
  */
 export async function recentRecords({
   cluster,
   store,
   now,
-}: Pick<LifecycleDeps, "cluster" | "store" | "now">): Promise<readonly NodeClaimRecord[]> {
+  invocation,
+}: Pick<LifecycleDeps, "cluster" | "store" | "now" | "invocation">): Promise<readonly NodeClaimRecord[]> {
   const at = now();
   const known = readings.get(cluster);
   if (known !== undefined && Math.abs(at - known.at) < MAX_AGE_MS) return known.records;
-  const records = await store.list(cluster.name);
-  readings.set(cluster, { at, records });
-  return records;
+  const read = async (): Promise<readonly NodeClaimRecord[]> => {
+    const records = await store.list(cluster.name);
+    readings.set(cluster, { at, records });
+    return records;
+  };
+  if (invocation === undefined) return read();
+  const own = underWay.get(invocation) ?? new Map<string, Promise<readonly NodeClaimRecord[]>>();
+  underWay.set(invocation, own);
+  const shared = own.get(cluster.name);
+  // A reading that has failed fails the message that began it, and no other one.
+  if (shared !== undefined) return shared.catch(read);
+  const begun = read().finally(() => own.delete(cluster.name));
+  own.set(cluster.name, begun);
+  return begun;
 }

@@ -7,7 +7,7 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { recentRecords } from "./recent-records.ts";
 
-type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;
+type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "invocation">;
 
 /** Reads what the next step of a NodeClaim depends on, and no more: a NodeClaim that is initialized costs two reads. */
 export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {

@@ -37,6 +37,8 @@ export interface ClusterDeps {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Random, unique. */
   readonly newId: () => string;
+  /** One object for all messages of an invocation, which end together when it is killed; absent for a schedule. */
+  readonly invocation?: object;
 }
 
 /**

@@ -42,10 +42,11 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = f
       await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));
       return undefined;
     }
+    const invocation = {};
     const handle = async (body: string): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const cluster = await deps.clusterDeps(wakeUp.cluster);
-      if (cluster) await withAnnouncements(cluster, (collected) => onWakeUp(wakeUp, collected));
+      if (cluster) await withAnnouncements({ ...cluster, invocation }, (collected) => onWakeUp(wakeUp, collected));
       else
         deps.log.error(`Cluster ${wakeUp.cluster} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
     };

@@ -36,7 +36,7 @@ const TOKEN = "0123456789abcdef0123";
 /** Messages of one invocation (infra/stack.ts). */
 const BATCH_SIZE = 10;
 /** A minute's notices, ten times what AWS has been seen to send. */
-const NOTICES_PER_SECOND = 1_000 / 60;
+export const NOTICES_PER_SECOND = 1_000 / 60;
 /** CloudWatch Logs sends up to 6 MB in base64; deliveries of this size, packed, are common in a busy cluster. */
 const DELIVERY_BYTES = 1_100_000;
 const RECORDS_PER_DELIVERY = 100;

@@ -67,6 +67,26 @@ it("records that were read two seconds ago are read again", async () => {
   }
 });
 
+it("the ten messages of one invocation share one reading of the table, and another invocation reads for itself", async () => {
+  const { deps, read } = await scene(10);
+  const all = (invocation: object) => Promise.all(Array.from({ length: 10 }, (_, i) => readView(`old-${i}`, { ...deps, invocation })));
+  await all({});
+  expect(read()).toBe(20);
+  const slow = { ...deps, now: () => NOW + 2_000, store: { ...deps.store, list: () => new Promise<never>(() => {}) } };
+  void readView("old-0", { ...slow, invocation: {} });
+  expect((await readView("old-0", { ...deps, now: () => NOW + 2_000, invocation: {} })).replacements).toHaveLength(1);
+  expect(read()).toBe(40);
+});
+
+it("a shared reading of the table that failed fails one message of the invocation", async () => {
+  const { deps } = await scene(10);
+  let readings = 0;
+  const list = (cluster: string) => (readings++ === 0 ? Promise.reject(new Error("no answer")) : deps.store.list(cluster));
+  const failing = { ...deps, invocation: {}, store: { ...deps.store, list } };
+  const views = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => readView(`old-${i}`, failing)));
+  expect(views.filter(({ status }) => status === "rejected")).toHaveLength(1);
+});
+
 it("a reading of the table that failed is not kept", async () => {
   const { deps } = await scene(1);
   const failing = { ...deps, store: { ...deps.store, list: () => Promise.reject(new Error("the table did not answer")) } };
