@@ -16,6 +16,7 @@ const USAGE = `node test/hostile/main.ts [options]
   --brief       do not look for the fewest objects that break the law
   --first       stop at the first seed that breaks the law
   --break NAME  break the law on purpose: play a copy of the project in which one rule is broken; "list" names them, "all" plays all
+  --events      give the functions N odd events of every source, and print those that are not dropped with one sentence
   --admit       ask a real control plane which of the drawn objects it admits, and print what it refuses, by kind`;
 
 const { values } = parseArgs({
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     first: { type: "boolean", default: false },
     brief: { type: "boolean", default: false },
     break: { type: "string" },
+    events: { type: "boolean", default: false },
     admit: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -66,7 +68,16 @@ async function play(): Promise<void> {
   process.exitCode = found > 0 ? 1 : 0;
 }
 
+async function playEvents(): Promise<void> {
+  const { SOURCES, wrongWithOddEvents } = await import("./odd-events.ts");
+  const wrong = await wrongWithOddEvents(seed, runs);
+  for (const what of wrong) console.log(what);
+  console.log(`events ${runs * Object.keys(SOURCES).length}, wrong ${wrong.length}`);
+  process.exitCode = wrong.length > 0 ? 1 : 0;
+}
+
 if (values.help) console.log(USAGE);
 else if (values.break !== undefined) (await import("./breaks.ts")).playBroken(values.break);
 else if (values.admit) await (await import("./admit.ts")).askServer(seed, runs, count);
+else if (values.events) await playEvents();
 else await play();
