@@ -137,7 +137,7 @@ export function playBroken(name: string): void {
   let missed = 0;
   for (const { name: rule, edits } of chosen) {
     tree.apply(edits);
-    const args = ["test/hostile/main.ts", "--seed", "1", "--runs", String(MAX_SEEDS), "--brief", "--first"];
+    const args = ["test/hostile/main.ts", "--seed", "1", "--runs", String(MAX_SEEDS), "--brief", "--first", "--workers", "1"];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: tree.root, encoding: "utf8" });
     const found = /^seed (\d+) breaks the law: (.{0,160})/m.exec(stdout);
     if (found === null) missed++;

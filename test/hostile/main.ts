@@ -4,16 +4,19 @@
  * breach. draw/ makes objects at the edges of every field, course.ts plays an hour of ordinary pods in the lab, alone
  * and beside those objects, and law.ts compares.
  */
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { runSeed, shrunk } from "./law.ts";
+import { type Played, playAll, type Task } from "./parallel.ts";
 
 const USAGE = `node test/hostile/main.ts [options]
   --seed S      first seed (1)
   --runs N      play N seeds (10)
   --objects K   draw K objects for each hour (600)
+  --workers W   play seeds in W threads (as many as the machine has cores)
   --brief       do not look for the fewest objects that break the law
   --first       stop at the first seed that breaks the law
   --break NAME  break the law on purpose: play a copy of the project in which one rule is broken; "list" names them, "all" plays all
+  --events      give the functions N odd events of every source, and print those that are not dropped with one sentence
   --admit       ask a real control plane which of the drawn objects it admits, and print what it refuses, by kind`;
 
 const { values } = parseArgs({
@@ -21,37 +24,60 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     runs: { type: "string", default: "10" },
     objects: { type: "string", default: "600" },
+    workers: { type: "string", default: String(availableParallelism()) },
     first: { type: "boolean", default: false },
     brief: { type: "boolean", default: false },
     break: { type: "string" },
+    events: { type: "boolean", default: false },
     admit: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 const [seed, runs, count] = [values.seed, values.runs, values.objects].map(Number) as [number, number, number];
 
+/** Totals are printed after so many seeds, so that a run that is ended early has said what it reached. */
+const SEEDS_PER_REPORT = 50;
+
+function* tasks(): Generator<Task> {
+  for (let next = seed; next < seed + runs; next++) yield { seed: next, count, shrinks: !values.brief };
+}
+
 async function play(): Promise<void> {
   let [objects, refused, found, played] = [0, 0, 0, 0];
+  let slowest: Played | undefined;
   const began = performance.now();
-  for (let next = seed; next < seed + runs; next++) {
-    const run = await runSeed(next, count);
+  const report = (): void => {
+    const seconds = (performance.now() - began) / 1_000;
+    const speed = `${Math.round(objects / seconds)} objects a second, seed ${slowest?.seed} the slowest with ${Math.round((slowest?.ms ?? 0) / 1_000)} s`;
+    console.log(`objects ${objects} (${refused} not admitted), cluster-hours ${played}, breaches ${found}; ${speed}`);
+  };
+  await playAll(tasks(), Number(values.workers), (run) => {
     played++;
-    objects += run.objects.length;
-    refused += run.refused.length;
-    if (run.breaches.length === 0) continue;
-    found++;
-    console.log(`seed ${next} breaks the law: ${run.breaches.slice(0, 3).join("; ")}`);
-    if (!values.brief) for (const object of await shrunk(next, run.objects)) console.log(`  ${JSON.stringify(object).slice(0, 2_000)}`);
-    if (values.first) break;
-  }
-  const seconds = (performance.now() - began) / 1_000;
-  console.log(
-    `objects ${objects} (${refused} not admitted), cluster-hours ${played}, breaches ${found}; ${Math.round(objects / seconds)} objects a second`,
-  );
+    objects += run.objects;
+    refused += run.refused;
+    if (run.ms > (slowest?.ms ?? 0)) slowest = run;
+    if (run.breaches.length > 0) {
+      found++;
+      console.log(`seed ${run.seed} breaks the law: ${run.breaches.slice(0, 3).join("; ")}`);
+      for (const object of run.fewest) console.log(`  ${object.slice(0, 2_000)}`);
+    }
+    if (played % SEEDS_PER_REPORT === 0) report();
+    return !(values.first && found > 0);
+  });
+  report();
   process.exitCode = found > 0 ? 1 : 0;
+}
+
+async function playEvents(): Promise<void> {
+  const { SOURCES, wrongWithOddEvents } = await import("./odd-events.ts");
+  const wrong = await wrongWithOddEvents(seed, runs);
+  for (const what of wrong) console.log(what);
+  console.log(`events ${runs * Object.keys(SOURCES).length}, wrong ${wrong.length}`);
+  process.exitCode = wrong.length > 0 ? 1 : 0;
 }
 
 if (values.help) console.log(USAGE);
 else if (values.break !== undefined) (await import("./breaks.ts")).playBroken(values.break);
 else if (values.admit) await (await import("./admit.ts")).askServer(seed, runs, count);
+else if (values.events) await playEvents();
 else await play();

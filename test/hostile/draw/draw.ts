@@ -43,8 +43,11 @@ export interface Hostile {
   readonly sharing: boolean;
 }
 
-/** Most live for a short time, so that an hour holds many and no plan many at once. */
-const LIVES: readonly [Hostile["life"], ...Hostile["life"][]] = ["hour", "part", ...Array<Hostile["life"]>(7).fill("sweep")];
+/**
+ * Most live for a short time, so that an hour holds many and no plan many at once: each pass reads all that stay, which
+ * takes most of the time.
+ */
+const LIVES: readonly [Hostile["life"], ...Hostile["life"][]] = ["hour", "part", ...Array<Hostile["life"]>(16).fill("sweep")];
 
 /** Keeps an object that is deleted. */
 export const FINALIZER = "hostile.example/keep";

@@ -48,6 +48,9 @@ export const nodePool: Draw = (random, i) => ({
   },
 });
 
+/** The API server refuses a reservation below zero. */
+const RESERVED = edges.CRD_QUANTITIES.filter((one) => !one.startsWith("-")) as [string, ...string[]];
+
 export const nodeClass: Draw = (random, i) => ({
   ...NODE_CLASS,
   metadata: clusterWide(random, i),
@@ -56,9 +59,9 @@ export const nodeClass: Draw = (random, i) => ({
     ...maybe(random, 0.5, () => ({
       kubelet: {
         ...maybe(random, 0.5, () => ({
-          systemReserved: { cpu: random.pick(edges.CRD_QUANTITIES), memory: random.pick(edges.CRD_QUANTITIES) },
+          systemReserved: { cpu: random.pick(RESERVED), memory: random.pick(RESERVED) },
         })),
-        ...maybe(random, 0.5, () => ({ kubeReserved: { cpu: random.pick(edges.CRD_QUANTITIES) } })),
+        ...maybe(random, 0.5, () => ({ kubeReserved: { cpu: random.pick(RESERVED) } })),
         ...maybe(random, 0.5, () => ({ maxPods: random.pick(edges.INTEGERS), podsPerCore: random.pick(edges.INTEGERS) })),
         ...maybe(random, 0.4, () => ({ evictionHard: { "memory.available": random.pick(["5%", "100%", "0", "1e1.5", "-1"]) } })),
       },
