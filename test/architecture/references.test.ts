@@ -5,6 +5,7 @@ import { planted, readTree } from "./source-tree.ts";
 const PLACES = [
   "core",
   "functions",
+  "bin",
   "cli",
   "lab",
   "infra",

@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const PARTS = [
   "core",
   "functions",
+  "bin",
   "cli",
   "lab",
   "infra",

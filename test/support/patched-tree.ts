@@ -16,6 +16,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const SOURCES: readonly string[] = [
   "core",
   "functions",
+  "bin",
   "cli",
   "lab",
   "infra",

@@ -108,8 +108,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "no-converter",
     rule: "without a converter there is no v1beta1",
     file: "infra/manifests.ts",
-    from: "admission === undefined ? text : withV1beta1(",
-    to: "withV1beta1(",
+    from: "return admission === undefined",
+    to: "return false",
     tests: MANIFESTS,
   },
 ];
