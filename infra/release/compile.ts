@@ -14,7 +14,7 @@ export const LIB = "lib";
 export async function compileProgram(outDir: string, target: string): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { main: join(ROOT, "bin/main.ts") },
+    entryPoints: { main: join(ROOT, "cli/main.ts") },
     outdir: join(outDir, LIB),
     bundle: true,
     splitting: true,

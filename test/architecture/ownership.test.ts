@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { planted, readTree, type SourceTree } from "./source-tree.ts";
 
-const SOURCES = readTree(["core", "functions", "cli", "lab", "bin"]);
+const SOURCES = readTree(["core", "functions", "cli", "lab"]);
 
 /** Files with a text. */
 const filesWith = (tree: SourceTree, text: string): readonly string[] =>

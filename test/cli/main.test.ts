@@ -80,7 +80,7 @@ it("--version prints the version of the package", async () => {
 
 it.for([[], ["what-if"]])("--help in a pipe has no colours: %s", { timeout: 30_000 }, (words) => {
   const env = { ...process.env, FORCE_COLOR: "1" };
-  const { status, stdout } = spawnSync(process.execPath, ["bin/main.ts", ...words, "--help"], { encoding: "utf8", env });
+  const { status, stdout } = spawnSync(process.execPath, ["cli/main.ts", ...words, "--help"], { encoding: "utf8", env });
   expect(status).toBe(0);
   expect(stdout).not.toContain("\u001b");
 });
@@ -125,12 +125,12 @@ it("manifests that need a person's work are exit code 1, with a sentence for eac
 
 it("the program prints the plan and ends with exit code 0", { timeout: 30_000 }, () => {
   const path = file(JSON.stringify(scenario({ pods: [pod("web")] })));
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["bin/main.ts", "solve", path], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["cli/main.ts", "solve", path], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(JSON.parse(stdout).newNodeClaims[0].pods).toEqual(["default/web"]);
 });
 
 it("the program ends with exit code 2 when the command line is bad", { timeout: 30_000 }, () => {
-  const { status, stderr } = spawnSync(process.execPath, ["bin/main.ts", "slove"], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", "slove"], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 2, stderr: "there is no command slove; did you mean solve?\n" });
 });

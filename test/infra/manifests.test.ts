@@ -333,7 +333,7 @@ describe("a bad command line", () => {
     { args: ["--cluster", "c", "--notify-token", "0123456789abcdef"], says: "of no use without --notify-url" },
     { args: ["--cluster", "c", "--admission-token", "0123456789abcdef"], says: "of no use without --admission-url" },
   ])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
-    const { status, stderr, stdout } = spawnSync(process.execPath, ["bin/main.ts", "manifests", ...args], { encoding: "utf8" });
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["cli/main.ts", "manifests", ...args], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain(says);
   });

@@ -9,7 +9,6 @@ const ROOT = join(import.meta.dirname, "../..");
 const PARTS = [
   "core",
   "functions",
-  "bin",
   "cli",
   "lab",
   "infra",

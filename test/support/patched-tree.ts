@@ -16,7 +16,6 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const SOURCES: readonly string[] = [
   "core",
   "functions",
-  "bin",
   "cli",
   "lab",
   "infra",

@@ -1,16 +1,16 @@
-import type { Command } from "../cli/command.ts";
-import { InputError } from "../cli/input-error.ts";
-import { ArgumentError } from "../functions/adapters/command-line.ts";
-import { ManifestError } from "../functions/adapters/manifests/read.ts";
+import { ArgumentError } from "../../functions/adapters/command-line.ts";
+import { ManifestError } from "../../functions/adapters/manifests/read.ts";
+import type { Command } from "../command.ts";
+import { InputError } from "../input-error.ts";
 
 /** The lab as a command of the program. It reads its own arguments, and prints while it plays. */
 export const labCommand: Command = {
   name: "lab",
   summary: "Plays stories, or manifests of your own, in a simulated cluster",
   options: {},
-  help: async () => (await import("../lab/lab.ts")).labHelp(),
+  help: async () => (await import("../../lab/lab.ts")).labHelp(),
   run: async (args) => {
-    const { runLab } = await import("../lab/lab.ts");
+    const { runLab } = await import("../../lab/lab.ts");
     try {
       await runLab(args);
     } catch (error) {
