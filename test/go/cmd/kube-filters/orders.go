@@ -16,9 +16,9 @@ import (
 // another.
 const (
 	polite    = iota          // those that mind others first
-	lastTurn  = polite + 4    // kinds of pods in a random order
-	lastLevel = lastTurn + 8  // of those that may be placed always one that fills the lowest domain; all but the first a little at random
-	orders    = lastLevel + 3 // all at random
+	lastTurn  = polite + 16   // kinds of pods in a random order
+	lastLevel = lastTurn + 24 // of those that may be placed always one that fills the lowest domain; all but the first a little at random
+	orders    = lastLevel + 8 // all at random
 )
 
 // queue gives the pods of the plan, bare of their nodes, in one of several orders. See the orders'
@@ -180,13 +180,22 @@ func spreadsOver(pod *corev1.Pod, key string) bool {
 	})
 }
 
-// minds says whether a pod counts another, which does not care, in a hard spread, or in an affinity that it could start
-// alone.
+// mindsAsMuch says whether a pod has a hard spread over the same key that counts the other pod too and leaves as little
+// room. With minDomains that are not there the lowest domain counts as empty, so of two such spreads that one is tighter.
+func mindsAsMuch(pod *corev1.Pod, as *corev1.TopologySpreadConstraint, other *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(spread corev1.TopologySpreadConstraint) bool {
+		return spread.WhenUnsatisfiable == corev1.DoNotSchedule && spread.TopologyKey == as.TopologyKey && counts(pod, &spread, other) &&
+			spread.MaxSkew <= as.MaxSkew && (spread.MinDomains != nil || as.MinDomains == nil)
+	})
+}
+
+// minds says whether a pod counts another, which does not care as much, in a hard spread, or in an affinity that it
+// could start alone.
 func minds(pod, other *corev1.Pod) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		spread := &pod.Spec.TopologySpreadConstraints[i]
-		if spread.WhenUnsatisfiable == corev1.DoNotSchedule && pod.Namespace == other.Namespace && selects(spread.LabelSelector, other) &&
-			spread.TopologyKey != corev1.LabelHostname && !spreadsOver(other, spread.TopologyKey) {
+		if spread.WhenUnsatisfiable == corev1.DoNotSchedule && counts(pod, spread, other) &&
+			spread.TopologyKey != corev1.LabelHostname && !mindsAsMuch(other, spread, pod) {
 			return true
 		}
 	}
@@ -199,6 +208,14 @@ func minds(pod, other *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// counts says whether a pod's spread counts another pod: the selector, and the same values of its matchLabelKeys.
+func counts(pod *corev1.Pod, spread *corev1.TopologySpreadConstraint, other *corev1.Pod) bool {
+	return pod.Namespace == other.Namespace && selects(spread.LabelSelector, other) && !slices.ContainsFunc(spread.MatchLabelKeys, func(key string) bool {
+		value, ok := pod.Labels[key]
+		return ok && other.Labels[key] != value
+	})
 }
 
 func selects(selector *metav1.LabelSelector, pod *corev1.Pod) bool {
