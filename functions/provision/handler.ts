@@ -4,7 +4,7 @@ import { wireBase } from "../wiring/base.ts";
 import { wireClusters } from "../wiring/clusters.ts";
 import { provisionEntry } from "./entry.ts";
 
-const base = wireBase("provision", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
+const base = wireBase("provision", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL"]);
 
 export const handler = middy(
   provisionEntry({ clusters: base.clusters, clusterDeps: wireClusters(base, wireAnnouncements(base)), log: base.log }),

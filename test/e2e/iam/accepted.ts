@@ -78,10 +78,4 @@ export const NEVER_USED: readonly Accepted[] = [
     action: "dynamodb:Query",
     reason: "asked when it is the one that writes a cluster's description down",
   },
-  {
-    functions: ["interruption"],
-    sid: "KeepIntents",
-    action: "dynamodb:BatchWriteItem",
-    reason: "marks offerings that EC2 has none of; test/fake-aws plays that",
-  },
 ];
