@@ -1,3 +1,4 @@
+import { LAUNCH_TIMEOUT_MS } from "../../../core/lifecycle/advance.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
 import { isAlive, isStaticPool, POOL } from "./facts.ts";
@@ -11,8 +12,8 @@ export const wrongReplicas = ({ pools, machines }: Sight): readonly string[] =>
     return own === spec.replicas ? [] : [`pool ${metadata.name} has ${own} machines, its replicas are ${spec.replicas}`];
   });
 
-/** A decision may be made from a NodePool that was read this long before, ms. */
-const STALE_MS = 3 * 60_000;
+/** A NodeClaim may be made of a NodePool that was read this long before: until then an outage may hold its intent up. */
+const STALE_MS = LAUNCH_TIMEOUT_MS;
 
 /** The NodeClaims of a NodePool that stay, without those that replace others. */
 const staying = (pool: string, now: number, history: History): readonly ClaimLife[] =>
