@@ -14,6 +14,7 @@ import { type ClusterView, viewCluster } from "./cluster/view.ts";
 import { newCommand } from "./command/command.ts";
 import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation/consolidation.ts";
 import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./consolidation/decision.ts";
+import { savingsMissed } from "./consolidation/expected-savings.ts";
 import type { DisruptionInput } from "./consolidation/input.ts";
 import { simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
@@ -89,17 +90,24 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     ["multi", (allowed) => (context.trial ? findNodeSet : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
+  const missed = savingsMissed(input.expected, input.snapshot, input.commands, view.costs);
   const passes: Pass[] = [];
   for (const [method, run] of methods) {
     const allowed = budgetsFor(reasonOf(method));
-    const decision = run(allowed);
+    const isConsolidation = method === "multi" || method === "single";
+    const decision = isConsolidation && missed ? blockedAll(candidates, missed, view.now) : run(allowed);
     const isOne = method === "multi" && decision.found?.candidates.length === 1;
-    const isTimedOut = (method === "multi" || method === "single") && outOfTime(method);
+    const isTimedOut = isConsolidation && outOfTime(method);
     const pass = { method: isOne ? "single" : method, decision, budgets: allowed, isTimedOut } as const;
     passes.push(pass);
     if (pass.decision.found) break;
   }
   return passes;
+}
+
+function blockedAll(candidates: readonly Candidate[], blocked: Blocked, now: number): Decision {
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, now));
+  return { blocked: eligible.map(({ node, nodeClaim }) => ({ node, nodeClaim, blocked })), eligible: eligible.length };
 }
 
 /** One reason for each blocked node; the reason of a method replaces that of a rule, because it is more specific. */

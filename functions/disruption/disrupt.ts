@@ -2,6 +2,7 @@ import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
 import { advanceCommand } from "../../core/disruption/command/advance-command.ts";
 import type { CommandStep } from "../../core/disruption/command/command-action.ts";
 import { heal } from "../../core/disruption/command/marking.ts";
+import type { ExpectedSavings } from "../../core/disruption/consolidation/expected-savings.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
@@ -21,6 +22,7 @@ import { withLease } from "../shared/lease.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { mirrorConditions } from "./claim-conditions.ts";
+import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { performCommandAction } from "./perform.ts";
 import { disruptionSettings } from "./settings.ts";
 
@@ -43,11 +45,13 @@ const MAX_SEARCH_MS = 10_000;
 export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
   const decided = await withLease(deps, async (lease) => {
-    const before = withoutOthers(await readClusterState(deps));
+    const [read, last] = await Promise.all([readClusterState(deps), readExpectedSavings(deps)]);
+    const before = withoutOthers(read);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
-    const advanced = await advanceCommands({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
+    const tools = { simulate, lease, wakeTimes, last };
+    const { commands: advanced, expected } = await advanceCommands({ ...before, records: observed }, tools, deps);
     // Replacements that were written just now take room and use limits: the next decision must see them.
     const fresh = advanced.some((command) => isStarted(command, before.commands));
     const state = fresh ? withoutOthers(await readClusterState(deps)) : before;
@@ -66,6 +70,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterD
       newId: deps.newId,
       nominatedUntil: nominations(state),
       outOfTime,
+      ...(expected && { expected }),
     });
     if (plan.command) {
       await deps.store.createCommand(lease, plan.command);
@@ -129,14 +134,22 @@ async function observePods(state: ClusterState, { store, now }: ClusterDeps): Pr
   return state.records.map((record) => changed.get(record.name) ?? record);
 }
 
-/** Takes each command one step further; returns those that are still under way. */
+interface AdvanceTools {
+  readonly simulate: Simulate;
+  readonly lease: Lease;
+  /** When the commands are to be looked at again is added. */
+  readonly wakeTimes: number[];
+  /** What the last consolidation was to save. */
+  readonly last: ExpectedSavings | undefined;
+}
+
+/** Takes each command one step further; returns those that are still under way, and what the last one is to save. */
 async function advanceCommands(
   state: ClusterState,
-  simulate: Simulate,
-  lease: Lease,
-  wakeTimes: number[],
+  { simulate, lease, wakeTimes, last }: AdvanceTools,
   deps: ClusterDeps,
-): Promise<readonly CommandRecord[]> {
+): Promise<{ readonly commands: readonly CommandRecord[]; readonly expected: ExpectedSavings | undefined }> {
+  let expected = last;
   const settings = disruptionSettings(deps.cluster.name, deps.settings);
   let commands = state.commands;
   for (const { id, problem } of commands.filter(({ phase }) => phase === "SetAside"))
@@ -144,11 +157,12 @@ async function advanceCommands(
   for (const command of state.commands) {
     const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state) };
     const step = advanceCommand(command, input);
+    expected = await followSavings(command, step.next, { ...state, commands }, expected, deps);
     const after = await performStep(command, step, lease, state, deps);
     commands = commands.flatMap((other) => (other.id !== command.id ? [other] : after ? [after] : []));
     if (step.wakeAt !== undefined) wakeTimes.push(step.wakeAt);
   }
-  return commands;
+  return { commands, expected };
 }
 
 /** The command as it is afterwards; undefined when it is finished. */

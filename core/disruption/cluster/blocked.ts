@@ -46,6 +46,8 @@ export type Blocked =
   | { readonly reason: "SurplusCredits"; readonly needs: number; readonly costs: number }
   /** The savings of `hours` are less than the disruption cost, `moveCost` in USD. */
   | { readonly reason: "NotRepaid"; readonly savesPerHour: number; readonly hours: number; readonly moveCost: number }
+  /** The last consolidation was to save so much and did not; `until` in ms since the epoch. */
+  | { readonly reason: "SavingsMissed"; readonly savesPerHour: number; readonly until: number }
   | { readonly reason: "MinValues"; readonly key: string; readonly wanted: number; readonly left: number }
   | { readonly reason: "SpotToSpotDisabled" }
   | { readonly reason: "SpotToSpotTooFew"; readonly count: number }

@@ -5,6 +5,7 @@ import type { MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import type { Method } from "./decision.ts";
+import type { ExpectedSavings } from "./expected-savings.ts";
 
 /** What a pass of disruption, and a step of a command, are decided from. */
 export interface DecisionInput {
@@ -36,6 +37,8 @@ export interface DisruptionInput extends DecisionInput {
   readonly newId: () => string;
   /** Asked between simulations: true ends the method's search with the best set so far. */
   readonly outOfTime?: (method: Method) => boolean;
+  /** What the last consolidation was to save, if there was one. */
+  readonly expected?: ExpectedSavings;
   /** NodePools that SingleNodeConsolidation had no time for in the last pass (DisruptionPlan.unseenPools). */
   readonly unseenPools?: readonly string[];
 }

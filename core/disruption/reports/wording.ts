@@ -1,5 +1,6 @@
 import type { CommandFields } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
+import { rfc3339 } from "../../model/conditions.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
@@ -75,6 +76,8 @@ export function describeBlocked(blocked: Blocked): string {
       return `Can't move its pods for less: elsewhere they would cost ${formatPrice(blocked.needs)} with surplus credits of burstable types (BURSTABLE_PRICE) and NODE_OVERHEAD_PRICE, here ${formatPrice(blocked.costs)}`;
     case "NotRepaid":
       return `Saving ${formatPrice(blocked.savesPerHour)} does not repay moving its pods within ${Number(blocked.hours.toFixed(2))} h (CONSOLIDATION_HORIZON): that counts as $${blocked.moveCost.toFixed(4)}`;
+    case "SavingsMissed":
+      return `The last consolidation was to save ${formatPrice(blocked.savesPerHour)}, but the nodes cost more than that now, because pods went elsewhere than planned; the next one is not before ${rfc3339(blocked.until)}`;
     case "MinValues":
       return `Filtering by price: minValues of ${blocked.wanted} for ${blocked.key} is not met by the cheaper instance types, which have ${blocked.left}`;
     case "SpotToSpotDisabled":
@@ -121,6 +124,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "NotCheaper":
     case "SurplusCredits":
     case "NotRepaid":
+    case "SavingsMissed":
     case "MinValues":
     case "SpotToSpotDisabled":
     case "SpotToSpotTooFew":

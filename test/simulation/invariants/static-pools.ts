@@ -12,7 +12,7 @@ export const wrongReplicas = ({ pools, machines }: Sight): readonly string[] =>
     return own === spec.replicas ? [] : [`pool ${metadata.name} has ${own} machines, its replicas are ${spec.replicas}`];
   });
 
-/** A NodeClaim may be made of a NodePool that was read this long before: until then an outage may hold its intent up. */
+/** A NodeClaim may be made of a NodePool that was read this long before, ms: an outage may hold its intent up. */
 const STALE_MS = LAUNCH_TIMEOUT_MS;
 
 /** The NodeClaims of a NodePool that stay, without those that replace others. */
