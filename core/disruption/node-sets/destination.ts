@@ -6,8 +6,9 @@ import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Pod } from "../../model/pod.ts";
 import { podRequests } from "../../model/pod-requests.ts";
 import { MIN_SAVINGS, PRICE_TOLERANCE } from "../../model/prices.ts";
-import { addResources, maxResources, type Resources, subtractResources } from "../../model/quantity.ts";
+import { addResources, fits, maxResources, parseResources, type Resources, subtractResources } from "../../model/quantity.ts";
 import { surplusPrice } from "../../offerings/node-cost.ts";
+import { allocatableOf } from "../../offerings/overhead.ts";
 import { isActive, podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { type Candidate, cpuRequested } from "../cluster/candidate.ts";
@@ -41,6 +42,8 @@ interface Place {
   /** Requests of its pods together, and the largest of each resource. */
   readonly requests: Resources;
   readonly largest: Resources;
+  /** How much of the planned node its pods use of the resource that they use most, 0 to 1. */
+  readonly fill: number;
   /** 1 at first, 0 when staying nodes hold all of its pods. */
   left: number;
 }
@@ -89,12 +92,14 @@ function placesOf(
   const podOf = new Map(candidates.flatMap(({ moving }) => moving.map((pod) => [podKey(pod), pod] as const)));
   return plan.map((planned) => {
     const pods = planned.pods.flatMap((key) => podOf.get(key) ?? []);
-    const requests = pods.map(podRequests);
+    const each = pods.map(podRequests);
+    const requests = addResources(...each);
     return {
       suits: trialCluster.nodesSuiting(pods),
       cost: totalCost(costed([planned], view.snapshot, view.costs)),
-      requests: addResources(...requests),
-      largest: maxResources(...requests),
+      requests,
+      largest: maxResources(...each),
+      fill: Math.min(1, 1 / timesIn(roomOf(planned, requests, view), requests)),
       left: 1,
     };
   });
@@ -146,20 +151,26 @@ function suitedPlaces(candidate: Candidate, places: readonly Place[]): readonly 
   const room = subtractResources(candidate.machine.allocatable, addResources(...fixedPods(candidate).map(podRequests)));
   return places
     .flatMap((place) => {
-      const times = place.suits.has(candidate.node) ? timesIn(room, place) : 0;
+      if (!place.suits.has(candidate.node) || !fits(place.largest, room)) return [];
+      // The node has as little use for the last of its room as the planned node has.
+      const times = timesIn(room, place.requests) * place.fill;
       return times > 0 ? [{ place, times }] : [];
     })
     .sort((a, b) => b.times * b.place.cost - a.times * a.place.cost);
 }
 
-/** How often the room holds the pods of the place; 0 when it is too small for one of them. */
-function timesIn(room: Resources, { requests, largest }: Place): number {
+/** Room for pods on the cheapest type of a planned node, beside its DaemonSets and pods that are pending. */
+function roomOf({ nodePool, instanceTypes, requests }: PlannedNodeClaim, ofPods: Resources, { snapshot }: ClusterView): Resources {
+  const type = snapshot.instanceTypes.get(nodePool)?.find(({ name }) => name === instanceTypes[0]);
+  const others = subtractResources(parseResources(requests), ofPods);
+  return type === undefined ? ofPods : subtractResources(allocatableOf(type), others);
+}
+
+/** How often the room holds the requests; 0 without requests. */
+function timesIn(room: Resources, requests: Resources): number {
   let times = Number.POSITIVE_INFINITY;
-  for (const [name, amount] of Object.entries(requests)) {
-    if ((largest[name] ?? 0) > (room[name] ?? 0)) return 0;
-    times = Math.min(times, (room[name] ?? 0) / amount);
-  }
-  return times === Number.POSITIVE_INFINITY ? 0 : times;
+  for (const [name, amount] of Object.entries(requests)) if (amount > 0) times = Math.min(times, (room[name] ?? 0) / amount);
+  return times === Number.POSITIVE_INFINITY ? 0 : Math.max(0, times);
 }
 
 /** What one node can take of its places, until the node is full. */

@@ -277,3 +277,30 @@ describe("revertTo", () => {
     expect(trialCluster.costOfRemoving(["b"]).newNodes).toBe(0);
   });
 });
+
+describe("the nodes that suit some pods", () => {
+  const tolerant = boundPod("tolerant", "a", { cpu: "4" }, { tolerations: [{ operator: "Exists" }] });
+  const plain = boundPod("plain", "c");
+  const wishing = boundPod("wishing", "c", CPU, {
+    affinity: {
+      nodeAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 1, preference: { matchExpressions: [{ key: "disk", operator: "In", values: ["ssd"] }] } },
+        ],
+      },
+    },
+  });
+  const trial = trialOnce({
+    nodes: { a: {}, b: { taints: [TAINT] }, c: {}, d: {} },
+    pods: [tolerant, plain, wishing],
+    closed: ["d"],
+  });
+
+  it.for([
+    { name: "are all open ones, also full ones", pods: [tolerant], want: ["a", "b", "c"] },
+    { name: "are those whose taints each pod tolerates", pods: [tolerant, plain], want: ["a", "c"] },
+    { name: "need not meet preferences", pods: [wishing], want: ["a", "c"] },
+  ])("$name", ({ pods, want }) => {
+    expect([...trial.nodesSuiting(pods)].sort()).toEqual(want);
+  });
+});

@@ -120,6 +120,25 @@ describe("a command with several replacements", () => {
   });
 });
 
+describe("a command whose pods were planned on its destinations alone", () => {
+  const three: Scene = { ...scene, machines: ["a", "b", "c"].map((name) => ({ name, type: "large" })) };
+  const dear = { ...three, types: TYPES.filter(({ name }) => name === "large"), pods: [pod("p", "a"), pod("r", "b"), pod("s", "c")] };
+  const toB: CommandRecord = {
+    ...decided(snapshot(scene)),
+    ...{ decision: "delete", replacements: [], destinations: { "default/p": "b-claim" }, onlyDestinations: true },
+    candidates: decided(snapshot(scene)).candidates.filter(({ node }) => node === "a"),
+  };
+  const fullB = { ...dear, pods: [...(dear.pods ?? []), pod("t", "b", { spec: { ...CPU("3"), nodeName: "b" } })] };
+
+  it.for([
+    { name: "while they have room", command: toB, now: dear, holds: true },
+    { name: "while another node alone has room", command: toB, now: fullB, holds: false },
+    { name: "while another node alone has room, if any would do", command: { ...toB, onlyDestinations: false }, now: fullB, holds: true },
+  ])("is valid $name: $holds", ({ command, now, holds }) => {
+    expect(again(command, now).holds).toBe(holds);
+  });
+});
+
 describe("a Drift command", () => {
   const drifted: Scene = {
     ...scene,

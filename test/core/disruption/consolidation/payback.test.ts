@@ -56,6 +56,20 @@ describe("the disruption cost in USD", () => {
     expect(paybackTooLong({ cluster: "c", horizonMs }, candidatesOf(cluster(3)), saves) !== undefined).toBe(blocked);
   });
 
+  it.for([
+    { name: "a pod that started within the horizon counts as twenty", started: NOW - 23 * HOUR_MS, horizonMs: 24 * HOUR_MS, want: 0.022 },
+    { name: "a pod that started before the horizon counts once", started: NOW - 25 * HOUR_MS, horizonMs: 24 * HOUR_MS, want: 0.003 },
+    { name: "without a horizon, a pod that has just started counts once", started: NOW, horizonMs: undefined, want: 0.003 },
+  ])("$name", ({ started, horizonMs, want }) => {
+    const scene = cluster(1);
+    const young = pod("young", "a", { status: { startTime: new Date(started).toISOString() } });
+    const view = viewCluster({
+      snapshot: { ...scene, pods: [...scene.pods, young] },
+      ...{ records: [], commands: [], now: NOW, settings: horizonMs === undefined ? {} : { horizonMs } },
+    });
+    expect(disruptionCostUsd({ cluster: "c", horizonMs }, findCandidates(view).all)).toBeCloseTo(want, 12);
+  });
+
   it("names savings, horizon and cost when savings do not pay back", () => {
     const blocked = paybackTooLong({ cluster: "c", horizonMs: 1.5 * HOUR_MS }, candidatesOf(cluster(3)), 0.0002);
     expect(blocked && describeBlocked(blocked)).toBe(
