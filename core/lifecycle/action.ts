@@ -10,8 +10,8 @@ import type { LogFields } from "../ports/log.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
 /**
- * What one pass over a NodeClaim sees. The shell reads it again for each pass: events are hints, the state of the
- * cluster and of EC2 decides.
+ * What one step of a NodeClaim is decided from. The shell reads it for each pass, because events are hints and the
+ * state of the cluster and of EC2 decides; between the steps of a pass it keeps what its own writes returned.
  */
 export interface ClaimView {
   /** Milliseconds since the epoch. */
@@ -25,11 +25,11 @@ export interface ClaimView {
   readonly otherYoungNodes: readonly Node[];
   /** Undefined until EC2 was asked; `Step.ask` requests it. */
   readonly instance: Instance | "gone" | undefined;
-  /** Pods bound to the node; read only while the NodeClaim terminates. */
-  readonly pods: readonly Pod[];
-  /** Volume attachments of the node, without those of pods that the drain leaves alone. */
-  readonly volumeAttachments: readonly VolumeAttachment[];
-  /** Records of the NodeClaims made for this node's pods; read only after an interruption notice. */
+  /** Pods bound to the node; undefined until `Step.ask` requests them, which a drain does. */
+  readonly pods: readonly Pod[] | undefined;
+  /** Volume attachments of the node, without those of pods that the drain leaves alone; undefined until asked for. */
+  readonly volumeAttachments: readonly VolumeAttachment[] | undefined;
+  /** Records of the NodeClaims made for this node's pods; read with the pods, only after an interruption notice. */
   readonly replacements: readonly NodeClaimRecord[];
 }
 
@@ -80,10 +80,10 @@ export type Action =
  */
 export interface Step {
   readonly actions: readonly Action[];
-  /** Read a new view and call `advance` again at once. */
+  /** Call `advance` again at once, with what the actions have changed. */
   readonly again?: boolean;
   /** Call `advance` again then, ms since the epoch. */
   readonly wakeAt?: number;
-  /** The decision needs the state of the instance: ask EC2 and call `advance` again with it. */
-  readonly ask?: "instance";
+  /** The decision needs a part of the view that is not read each time: read it and call `advance` again with it. */
+  readonly ask?: "instance" | "pods" | "volumeAttachments";
 }

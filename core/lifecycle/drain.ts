@@ -18,12 +18,15 @@ const MAX_RETRY_MS = 10_000;
 /** Pods evicted in one pass; the next pass evicts the rest. No benchmark has tuned it. */
 const MAX_EVICTIONS_PER_PASS = 50;
 
+/** The view of a drain, whose pods have been read. */
+type DrainView = ClaimView & { readonly pods: readonly Pod[] };
+
 /**
  * What to do about the pods that the drain still waits for; undefined when it waits for none. Groups are evicted one
  * after the other: ordinary pods, DaemonSet pods, critical pods, critical DaemonSet pods
  * (karpenter: pkg/controllers/node/termination/terminator/terminator.go, Terminator.groupPodsByPriority).
  */
-export function drain(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
+export function drain(view: DrainView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
   const waiting = view.pods.filter((pod) => isWaiting(pod, view.now)).sort(byName);
   if (waiting.length === 0) return undefined;
   const forced = forcedDeletions(waiting, claim, view.now);

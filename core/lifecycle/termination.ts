@@ -160,9 +160,11 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
   }
   const drained = conditionOf(claim?.status?.conditions, "Drained");
   if (drained?.status === "True") return awaitVolumes(view, claim, node);
+  // Only now: a pod that was bound before the taint is among them.
+  if (view.pods === undefined) return { actions: [], ask: "pods" };
   const begun: readonly Action[] =
     claim && drained === undefined ? writeConditions(view, claim, [{ type: "Drained", status: "Unknown", reason: "Draining" }]) : [];
-  const step = drain(view, record, claim, node);
+  const step = drain({ ...view, pods: view.pods }, record, claim, node);
   if (step) return { ...step, actions: [...begun, ...step.actions] };
   if (begun.length > 0) return { actions: begun, wakeAt: view.now + MIN_DRAIN_MS };
   if (claim === undefined) return undefined;
@@ -184,6 +186,7 @@ const MIN_DRAIN_MS = 5_000;
 function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node): Step | undefined {
   const detached = conditionOf(claim?.status?.conditions, "VolumesDetached");
   if (claim === undefined || detached?.status === "True" || detached?.status === "False") return undefined;
+  if (view.volumeAttachments === undefined) return { actions: [], ask: "volumeAttachments" };
   if (view.volumeAttachments.length === 0) {
     return { actions: writeConditions(view, claim, [{ type: "VolumesDetached", status: "True" }]), again: true };
   }

@@ -88,12 +88,12 @@ export interface Kubernetes {
   updateStatus<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;
   /**
    * Requests deletion; finalizers decide when the object is removed. False when the object does not exist or has
-   * another UID than the given one.
+   * another UID than the given one. `known` is the object as it was read; its UID is then the given one.
    */
-  delete(
-    kind: Kind,
+  delete<K extends Kind>(
+    kind: K,
     name: string,
-    options?: { readonly namespace?: string; readonly uid?: string; readonly gracePeriodSeconds?: number },
+    options?: { readonly namespace?: string; readonly uid?: string; readonly gracePeriodSeconds?: number; readonly known?: Kinds[K] },
   ): Promise<boolean>;
   /** A policy/v1 Eviction with a UID precondition. "blocked" when a PodDisruptionBudget refuses it now. */
   evict(pod: Pod): Promise<"evicted" | "gone" | "blocked">;

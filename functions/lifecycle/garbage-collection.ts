@@ -57,14 +57,14 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
       "provider-id": `aws:///${zone}/${id}`,
     });
     const node = nodes.find(({ spec }) => spec.providerID?.endsWith(`/${id}`));
-    if (node) await kubernetes.delete("Node", node.metadata.name);
+    if (node) await kubernetes.delete("Node", node.metadata.name, { known: node });
   }
 }
 
 async function collectNodes(inventory: Inventory, { kubernetes, log }: LifecycleDeps): Promise<void> {
   for (const { node, action } of ownerlessNodes(inventory)) {
     const { name, finalizers } = node.metadata;
-    if (action === "delete") await kubernetes.delete("Node", name);
+    if (action === "delete") await kubernetes.delete("Node", name, { known: node });
     else {
       const metadata = { ...node.metadata, finalizers: withoutFinalizer(finalizers) };
       await ignoreConflictOrGone(kubernetes.update("Node", { ...node, metadata }));

@@ -6,7 +6,7 @@ import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { someAtATime } from "../shared/nominate-pods.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
-import type { Performed } from "./launch/launch.ts";
+import type { Performed } from "./known.ts";
 import { nominateHeld } from "./nominate-held.ts";
 
 /**

@@ -12,7 +12,8 @@ import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.t
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
+import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
+import { findInstance, launch, launchedInstance, prepareLaunch, writeLaunched } from "./launch/launch.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { nominateHeld } from "./nominate-held.ts";
 import { openTogether } from "./open-together.ts";
@@ -22,32 +23,28 @@ import { recordRegistrationHealth } from "./registration-health.ts";
  * Performs one action of a step. Each is one remote call that may be repeated, or two of which the next pass does the
  * second when it finds it missing.
  */
-export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {
+export async function perform(action: Action, name: string, known: Known, deps: LifecycleDeps): Promise<Performed> {
   const { kubernetes, store, fleet, log, metrics } = deps;
   switch (action.type) {
     case "Adopt":
       return adopt(action.claim, deps);
     case "CreateClaim":
-      await createClaim(action.record, deps);
-      return "look again";
+      return createClaim(action.record, deps);
     case "WriteRecord":
-      await store.update(action.record);
-      return "done";
+      return keep({ record: await store.update(action.record) });
     case "PrepareLaunch":
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
-      return launch(action.record, action.claim, deps);
+      return launch(action.record, action.claim, deps, known.nodeClass);
     case "WriteLaunched":
-      await writeLaunched(action.record, action.claim, deps);
-      return "look again";
+      return writeLaunched(action.record, action.claim, deps, known.nodeClass);
     case "FindInstance":
       return findInstance(action.record, deps);
     case "WriteClaim":
-      await writeClaim(action.claim, action, deps);
-      return "done";
+      return keep({ claim: await writeClaim(action.claim, action, deps) });
     case "DeleteClaim":
-      await kubernetes.delete("NodeClaim", name, action.claim.metadata.uid === undefined ? {} : { uid: action.claim.metadata.uid });
-      return "done";
+      await kubernetes.delete("NodeClaim", name, { known: action.claim });
+      return forgetPart("claim");
     case "WriteNode":
       return writeNode(action.node, name, deps);
     case "NominatePods":
@@ -56,12 +53,8 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "OpenTogether":
       return openTogether(action.nodes, deps);
     case "DeleteNode":
-      await kubernetes.delete(
-        "Node",
-        action.node.metadata.name,
-        action.node.metadata.uid === undefined ? {} : { uid: action.node.metadata.uid },
-      );
-      return "done";
+      await kubernetes.delete("Node", action.node.metadata.name, { known: action.node });
+      return forgetPart("nodes");
     case "Evict":
       await evict(action, deps);
       return "done";
@@ -70,7 +63,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return "done";
     case "TerminateInstance":
       await fleet.terminate(action.instanceId);
-      return "done";
+      return forgetPart("instance");
     case "Wake":
       await deps.wakeUps.wake([action.wakeUp]);
       return "done";
@@ -134,7 +127,7 @@ async function leaveForeign(claim: NodeClaim, problem: string, deps: LifecycleDe
   await deps.kubernetes.update("NodeClaim", { ...claim, metadata: { ...metadata, finalizers: withoutFinalizer(metadata.finalizers) } });
 }
 
-async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promise<void> {
+async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promise<Performed> {
   const { kubernetes, metrics, log } = deps;
   const { metadata } = record.manifest;
   const marked = {
@@ -142,13 +135,14 @@ async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promis
     annotations: { ...metadata.annotations, [INTENT]: record.intentId },
     finalizers: withFinalizer(metadata.finalizers),
   };
+  let claim: NodeClaim;
   try {
-    await kubernetes.create("NodeClaim", { ...record.manifest, metadata: marked });
+    claim = await kubernetes.create("NodeClaim", { ...record.manifest, metadata: marked });
   } catch (error) {
     // By its schema, a policy, a webhook or RBAC. The same NodeClaim would be refused again.
     if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
-    for (const action of refuseCreation({ now: deps.now() }, record, error.message).actions) await perform(action, record.name, deps);
-    return;
+    for (const action of refuseCreation({ now: deps.now() }, record, error.message).actions) await perform(action, record.name, {}, deps);
+    return "look again";
   }
   log.debug("wrote nodeclaim", { ...claimLogFields(record.name), finalizer: TERMINATION_FINALIZER });
   metrics.count("nodeclaims_created_total", {
@@ -156,13 +150,13 @@ async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promis
     nodepool: record.nodePool ?? "",
     min_values_relaxed: metadata.annotations?.[MIN_VALUES_RELAXED] ?? "false",
   });
+  return keep({ claim });
 }
 
 /** A policy or missing rights may refuse the write for ever: time-outs must run all the same. */
 async function writeNode(node: Node, name: string, deps: LifecycleDeps): Promise<Performed> {
   try {
-    await deps.kubernetes.update("Node", node);
-    return "done";
+    return keepNode(await deps.kubernetes.update("Node", node));
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     deps.log.error("node cannot be written", { ...claimLogFields(name), Node: { name: node.metadata.name }, error: error.message });
@@ -177,11 +171,9 @@ async function writeClaim(
   claim: NodeClaim,
   { metadata, status }: { readonly metadata: boolean; readonly status: boolean },
   { kubernetes }: Pick<LifecycleDeps, "kubernetes">,
-): Promise<void> {
+): Promise<NodeClaim> {
   const written = metadata ? await kubernetes.update("NodeClaim", claim) : claim;
-  if (status) {
-    await kubernetes.updateStatus("NodeClaim", { ...written, ...(claim.status && { status: claim.status }) });
-  }
+  return status ? kubernetes.updateStatus("NodeClaim", { ...written, ...(claim.status && { status: claim.status }) }) : written;
 }
 
 async function evict({ pod, reason }: Extract<Action, { type: "Evict" }>, deps: LifecycleDeps): Promise<void> {

@@ -1,12 +1,13 @@
-import type { Step } from "../../core/lifecycle/action.ts";
+import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
-import { ignoreConflict } from "../shared/optimistic.ts";
-import type { Performed } from "./launch/launch.ts";
+import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
+import type { Known } from "./known.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { perform } from "./perform.ts";
-import { readInstance, readView } from "./view.ts";
+import { readAsked, readView, seenIn } from "./view.ts";
 
 /**
  * A NodeClaim takes about ten steps from launch to removal; conflicts with kubelets and users add some. The next
@@ -28,41 +29,67 @@ const MIN_DELAY_MS = 1_000;
  * another run since, and is left alone
  */
 export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
+  try {
+    // The record alone says whether another chain of wake-ups looks after the NodeClaim.
+    const record = dueAt === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
+    if (record !== undefined && record.dueAt !== dueAt) return;
+    await advanceFully(name, record ? { record } : {}, deps);
+  } catch (error) {
+    unreadable(error, name, deps);
+  }
+}
+
+async function advanceFully(name: string, first: Known, deps: LifecycleDeps): Promise<void> {
+  let known = first;
   for (let steps = 0; steps < MAX_STEPS; steps++) {
-    const view = await readView(name, deps).catch((error: unknown) => unreadable(error, name, deps));
-    if (view === undefined) return;
-    if (steps === 0 && dueAt !== undefined && view.record !== undefined && view.record.dueAt !== dueAt) return;
-    let step = advance(view);
-    if (step.ask === "instance") step = advance({ ...view, instance: await readInstance(view.record, deps) });
-    const outcome = await performAll(step, name, deps);
-    if (outcome === "later") return sleepUntil(deps.now() + REFUSED_RETRY_MS, name, deps);
-    if (outcome === "done" && !step.again) {
-      if (step.wakeAt !== undefined) await sleepUntil(step.wakeAt, name, deps);
+    const { step, view } = await decide(await readView(name, deps, known), deps);
+    const outcome = await performAll(step, name, seenIn(view, known), deps);
+    known = outcome.known;
+    if (outcome.ending === "later") return sleepUntil(deps.now() + REFUSED_RETRY_MS, name, known, deps);
+    if (outcome.ending === "done" && !step.again) {
+      if (step.wakeAt !== undefined) await sleepUntil(step.wakeAt, name, known, deps);
       return;
     }
   }
-  await sleepUntil(deps.now() + 1_000, name, deps);
+  await sleepUntil(deps.now() + 1_000, name, known, deps);
+}
+
+/** The next step, and the view with the parts that were read for it. */
+async function decide(first: ClaimView, deps: LifecycleDeps): Promise<{ readonly step: Step; readonly view: ClaimView }> {
+  let view = first;
+  for (;;) {
+    const step = advance(view);
+    if (step.ask === undefined) return { step, view };
+    view = { ...view, ...(await readAsked(step.ask, view, deps)) };
+  }
 }
 
 /** Ends the pass of a NodeClaim whose record cannot be read: it is for the version that wrote it. */
-function unreadable(error: unknown, name: string, { log }: LifecycleDeps): undefined {
+function unreadable(error: unknown, name: string, { log }: LifecycleDeps): void {
   if (!(error instanceof UnreadableRecordError)) throw error;
   log.error("record cannot be read", { ...claimLogFields(name), error: error.message });
 }
 
+interface Outcome {
+  readonly ending: "done" | "look again" | "later";
+  readonly known: Known;
+}
+
 /**
- * "look again" when another has changed or removed what was about to be written: the next step is then decided from
- * what is there now.
+ * "look again", with nothing known, when another has changed or removed what was about to be written: the next step is
+ * then decided from what is there now.
  */
-async function performAll(step: Step, name: string, deps: LifecycleDeps): Promise<Performed> {
+async function performAll(step: Step, name: string, seen: Known, deps: LifecycleDeps): Promise<Outcome> {
+  let known = seen;
   try {
     for (const action of step.actions) {
-      const performed = await perform(action, name, deps);
-      if (performed !== "done") return performed;
+      const performed = await perform(action, name, known, deps);
+      if (typeof performed === "function") known = performed(known);
+      else if (performed !== "done") return { ending: performed, known: {} };
     }
-    return "done";
+    return { ending: "done", known };
   } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return "look again";
+    if (error instanceof ConflictError || error instanceof NotFoundError) return { ending: "look again", known: {} };
     throw error;
   }
 }
@@ -72,10 +99,21 @@ async function performAll(step: Step, name: string, deps: LifecycleDeps): Promis
  * it. The wake-up carries the time that it is for, so that of several chains of wake-ups for one NodeClaim only the
  * last continues.
  */
-async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
-  const record = await store.get(cluster.name, name);
+async function sleepUntil(at: number, name: string, known: Known, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
+  const record = known.record ?? (await store.get(cluster.name, name));
   if (record === undefined) return;
   await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);
-  // If another run has written the record since, that run looks after the NodeClaim, and this wake-up will be dropped.
-  await ignoreConflict(store.update({ ...record, dueAt: at }));
+  // Others write records without a wake-up, such as the times of pods. If another run of this kind has written it
+  // since, that run looks after the NodeClaim, too, and the wake-up of one of them will be dropped.
+  let latest: NodeClaimRecord | undefined = record;
+  const write = async (): Promise<void> => {
+    latest ??= await store.get(cluster.name, name);
+    const written = latest;
+    latest = undefined;
+    if (written !== undefined) await store.update({ ...written, dueAt: at });
+  };
+  await ignoreConflict(retryOnConflict(SLEEP_TRIES, write));
 }
+
+/** Writes of the time of the next step; the second is decided from a new read. */
+const SLEEP_TRIES = 2;

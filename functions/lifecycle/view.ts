@@ -1,69 +1,91 @@
-import type { ClaimView } from "../../core/lifecycle/action.ts";
-import { isTrue } from "../../core/model/conditions.ts";
+import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import type { Instance } from "../../core/model/instance.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import type { Pod } from "../../core/model/pod.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import type { Known } from "./known.ts";
 import { recentRecords } from "./recent-records.ts";
 
 type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "invocation">;
 
-/** Reads what the next step of a NodeClaim depends on, and no more: a NodeClaim that is initialized costs two reads. */
-export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {
-  const [record, claim] = await Promise.all([deps.store.get(deps.cluster.name, name), deps.kubernetes.get("NodeClaim", name)]);
-  const providerId = providerIdOf(record) ?? claim?.status?.providerID;
-  const [nodes, otherYoungNodes] = providerId === undefined ? [[], []] : await nodesOf(providerId, claim, record, deps);
-  const ending = record?.terminating !== undefined && nodes.length > 0;
-  const interrupted = ending && record.terminating?.reason === "spot_interrupted";
-  const pods = ending ? await podsOn(nodes, deps) : [];
-  const detaching = ending && isTrue(claim?.status?.conditions, "Drained");
+/**
+ * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What is known is
+ * not read again.
+ */
+export async function readView(name: string, deps: ViewDeps, known: Known = {}): Promise<ClaimView> {
+  const [record, claim] = await Promise.all([
+    "record" in known ? known.record : deps.store.get(deps.cluster.name, name),
+    "claim" in known ? known.claim : deps.kubernetes.get("NodeClaim", name),
+  ]);
+  const { nodes, otherYoungNodes = [] } = known.nodes ? known : await nodesOf(record, claim, deps);
   return {
     now: deps.now(),
     name,
     record,
     claim,
-    nodes,
+    nodes: nodes ?? [],
     otherYoungNodes,
-    instance: undefined,
-    pods,
-    volumeAttachments: detaching ? await attachmentsOf(nodes, pods, deps) : [],
-    replacements: interrupted ? await replacementsFor(pods, name, deps) : [],
+    instance: known.instance,
+    pods: undefined,
+    volumeAttachments: undefined,
+    replacements: [],
   };
 }
 
+/**
+ * What the rest of a pass may rely on after a view was read. Before the instance is known, no node has been looked for.
+ * Pods are read for each step, because they come and go.
+ */
+export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: ClaimView, known: Known): Known {
+  const isLookedFor = providerIdOf(record, claim) !== undefined;
+  return { ...known, record, claim, instance, ...(isLookedFor && { nodes, otherYoungNodes }) };
+}
+
+/** The part of the view that a step asks for. */
+export async function readAsked(ask: NonNullable<Step["ask"]>, view: ClaimView, deps: ViewDeps): Promise<Partial<ClaimView>> {
+  const { name, record, nodes } = view;
+  if (ask === "instance") return { instance: await readInstance(record, deps) };
+  if (ask === "volumeAttachments") return { volumeAttachments: await attachmentsOf(nodes, deps) };
+  const pods = await podsOn(nodes, deps);
+  const isInterrupted = record?.terminating?.reason === "spot_interrupted";
+  return { pods, replacements: isInterrupted ? await replacementsFor(pods, name, deps) : [] };
+}
+
 /** The state of the NodeClaim's instance, or "gone" when EC2 does not know its id. */
-export async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<LifecycleDeps, "fleet">): Promise<Instance | "gone"> {
+async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<LifecycleDeps, "fleet">): Promise<Instance | "gone"> {
   if (record?.instance === undefined) return "gone";
   const [instance] = await deps.fleet.describe([record.instance.id]);
   return instance ?? "gone";
 }
 
-function providerIdOf(record: NodeClaimRecord | undefined): string | undefined {
-  return record?.instance && `aws:///${record.instance.zone}/${record.instance.id}`;
+function providerIdOf(record: NodeClaimRecord | undefined, claim: NodeClaim | undefined): string | undefined {
+  return record?.instance ? `aws:///${record.instance.zone}/${record.instance.id}` : claim?.status?.providerID;
 }
 
 /**
  * The nodes of an instance: by name once the NodeClaim knows it; before that among the few nodes that are not
- * initialized; among all nodes when the NodeClaim was lost. The others of those few nodes are its second part.
+ * initialized; among all nodes when the NodeClaim was lost. Empty before the instance is known.
  */
 async function nodesOf(
-  providerId: string,
-  claim: NodeClaim | undefined,
   record: NodeClaimRecord | undefined,
+  claim: NodeClaim | undefined,
   { kubernetes }: ViewDeps,
-): Promise<readonly [own: readonly Node[], otherYoung: readonly Node[]]> {
+): Promise<Pick<ClaimView, "nodes" | "otherYoungNodes">> {
+  const providerId = providerIdOf(record, claim);
+  if (providerId === undefined) return { nodes: [], otherYoungNodes: [] };
   const nodeName = claim?.status?.nodeName;
   if (nodeName !== undefined) {
     const node = await kubernetes.get("Node", nodeName);
-    return [node?.spec.providerID === providerId ? [node] : [], []];
+    return { nodes: node?.spec.providerID === providerId ? [node] : [], otherYoungNodes: [] };
   }
   // A NodeClaim that was lost and created again may have a node that was initialized long ago.
   const young =
     claim !== undefined && record?.reason !== "adopted" && record?.initializedAt === undefined && record?.terminating === undefined;
   const nodes = await kubernetes.list("Node", young ? { labelSelector: "!karpenter.sh/initialized" } : {});
-  const own = nodes.filter(({ spec }) => spec.providerID === providerId);
-  return [own, young ? nodes.filter(({ spec }) => spec.providerID !== providerId) : []];
+  const { own = [], others = [] } = Object.groupBy(nodes, ({ spec }) => (spec.providerID === providerId ? "own" : "others"));
+  return { nodes: own, otherYoungNodes: young ? others : [] };
 }
 
 async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {
@@ -75,12 +97,14 @@ async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {
  * Volume attachments that must be detached before the instance may be terminated: those whose volume no remaining pod
  * on the node uses (karpenter: pkg/controllers/node/termination/controller.go, filterVolumeAttachments).
  */
-async function attachmentsOf(nodes: readonly Node[], pods: ClaimView["pods"], { kubernetes }: ViewDeps) {
+async function attachmentsOf(nodes: readonly Node[], deps: ViewDeps) {
+  const { kubernetes } = deps;
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   const attached = (await kubernetes.list("VolumeAttachment")).filter(
     ({ spec }) => names.has(spec.nodeName) && spec.source.persistentVolumeName !== undefined,
   );
-  if (attached.length === 0 || pods.length === 0) return attached;
+  const pods = attached.length === 0 ? [] : await podsOn(nodes, deps);
+  if (pods.length === 0) return attached;
   const claims = pods.flatMap(({ metadata, spec }) =>
     (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
       persistentVolumeClaim ? [{ name: persistentVolumeClaim.claimName, namespace: metadata.namespace ?? "default" }] : [],
@@ -95,7 +119,7 @@ async function attachmentsOf(nodes: readonly Node[], pods: ClaimView["pods"], { 
  * Records whose NodeClaims were planned for pods of the node that is leaving. They may be a moment old: then the pods
  * wait for the next look.
  */
-async function replacementsFor(pods: ClaimView["pods"], name: string, deps: ViewDeps) {
+async function replacementsFor(pods: readonly Pod[], name: string, deps: ViewDeps) {
   const uids = new Set(pods.map(({ metadata }) => metadata.uid));
   const records = await recentRecords(deps);
   return records.filter(

@@ -60,6 +60,7 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
     store,
     cluster: cluster.name,
     now,
+    virtualPods: headroom.flatMap((room) => room.pods),
     instanceTypesOf: (_nodePool, nodeClass, known) =>
       instanceTypesFor(catalogue, nodeClass, unavailable, settings, heldReservations(known)),
   });

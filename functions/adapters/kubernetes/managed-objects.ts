@@ -66,13 +66,15 @@ export function managedObjects(kubernetes: Kubernetes): ManagedKubernetes {
       refuse(kind, object);
       return kubernetes.updateStatus(kind, object);
     },
-    async delete(kind, name, options) {
+    async delete(kind, name, { known, ...options } = {}) {
+      const uid = known?.metadata.uid ?? options.uid;
       if (isHidden(kind) || kind === "Node") {
-        const present = await kubernetes.get(kind, name);
+        // With the UID as a precondition, what was read is what is deleted.
+        const present = known?.metadata.uid === undefined ? await kubernetes.get(kind, name) : known;
         if (present === undefined) return false;
         refuse(kind, present);
       }
-      return kubernetes.delete(kind, name, options);
+      return kubernetes.delete(kind, name, { ...options, ...(uid !== undefined && { uid }) });
     },
   };
   return managed as ManagedKubernetes;

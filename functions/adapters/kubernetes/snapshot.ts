@@ -4,8 +4,10 @@ import { isManagedPool, isOthersNode, managedPart } from "../../../core/model/ma
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { Pod } from "../../../core/model/pod.ts";
 import type { UnreadableRecord } from "../../../core/model/read-record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { type ClusterNeeds, clusterNeeds } from "../../../core/pods/cluster-needs.ts";
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { nominationsOf, plannedPlaces } from "../../../core/provisioning/nominations.ts";
@@ -25,10 +27,10 @@ export type ReadSnapshot = Snapshot & {
 
 /**
  * Reads a cluster and its records. Nodes, NodeClaims and records are read before pods, so that a pod that is bound
- * meanwhile is seen on a known node and its room is not counted twice; everything else is read at the same time. Pods
- * that have ended are left out. Throws RefusedError with a sentence when the CustomResourceDefinitions are not
- * installed. Of what another controller serves, the nodes and their pods stay, because pods have room there, and the
- * NodePools are kept apart.
+ * meanwhile is seen on a known node and its room is not counted twice; volumes and namespaces after them, if pods need
+ * them; everything else at the same time. Pods that have ended are left out. Throws RefusedError with a sentence when
+ * the CustomResourceDefinitions are not installed. Of what another controller serves, the nodes and their pods stay,
+ * because pods have room there, and the NodePools are kept apart.
  */
 export async function readSnapshot(options: {
   readonly kubernetes: ClusterReader;
@@ -38,6 +40,8 @@ export async function readSnapshot(options: {
   readonly now: number;
   /** What a NodePool can launch with its EC2NodeClass, given all records. */
   readonly instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass, records: readonly NodeClaimRecord[]) => readonly InstanceType[];
+  /** Pods that are planned for and not in the cluster, for which it must be read, too. */
+  readonly virtualPods?: readonly Pod[];
 }): Promise<ReadSnapshot> {
   const { kubernetes, store, cluster, now } = options;
 
@@ -53,22 +57,18 @@ export async function readSnapshot(options: {
     return { nodes, nodeClaims, records, commands, pods };
   };
 
-  const [{ records, commands, ...ofNodes }, listedPools, listedClasses, listedDaemonSets, ...rest] = await Promise.all([
+  const [{ records, commands, ...ofNodes }, listedPools, listedClasses, listedDaemonSets, podDisruptionBudgets] = await Promise.all([
     placed(),
     kubernetes.list("NodePool", { everyOwner: true }),
     kubernetes.list("EC2NodeClass"),
     kubernetes.list("DaemonSet"),
     kubernetes.list("PodDisruptionBudget"),
-    kubernetes.list("PersistentVolumeClaim"),
-    kubernetes.list("PersistentVolume"),
-    kubernetes.list("StorageClass"),
-    kubernetes.list("CSINode"),
-    kubernetes.list("Namespace"),
   ]);
-  const [podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
+  const templates = listedDaemonSets.map(({ spec }) => spec.template);
+  const needs = clusterNeeds([...ofNodes.pods, ...(options.virtualPods ?? []), ...templates]);
   const listed = {
-    ...{ ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets },
-    ...{ podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
+    ...{ ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets, podDisruptionBudgets },
+    ...(await readNeeds(needs, kubernetes)),
   };
   const { otherPools, ...managed } = managedPart(listed);
   const readable = withoutUnreadable(managed, unreadable);
@@ -83,6 +83,17 @@ export async function readSnapshot(options: {
     plannedFor: plannedPlaces(records),
     disrupting: removedBy(commands),
   };
+}
+
+async function readNeeds({ volumes, namespaces }: ClusterNeeds, { list }: ClusterReader) {
+  const [claims, known, classes, nodes, labelled] = await Promise.all([
+    volumes ? list("PersistentVolumeClaim") : [],
+    volumes ? list("PersistentVolume") : [],
+    volumes ? list("StorageClass") : [],
+    volumes ? list("CSINode") : [],
+    namespaces ? list("Namespace") : [],
+  ]);
+  return { persistentVolumeClaims: claims, persistentVolumes: known, storageClasses: classes, csiNodes: nodes, namespaces: labelled };
 }
 
 /**

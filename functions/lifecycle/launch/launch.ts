@@ -20,15 +20,10 @@ import { recordedInstance } from "../../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { publishOnce } from "../../shared/publish-once.ts";
 import { writeTermination } from "../../shared/terminate-claim.ts";
+import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
 import { countLaunchFailures, reportUserDataSize } from "./metrics.ts";
 import { readLaunchView } from "./view.ts";
-
-/**
- * What a performed action means for the rest of its step: "look again" ends the step, and the next one is decided from
- * what is there now. "later": it was refused, and is tried again after a pause.
- */
-export type Performed = "done" | "look again" | "later";
 
 /**
  * Renders the launch request, creates its launch templates and stores it. The stored request is the one that is sent,
@@ -60,24 +55,32 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
   }
   // The pause after an earlier failure is over.
   const { launchFailedAt: _, ...rest } = record;
-  await deps.store.update({
+  const stored = await deps.store.update({
     ...rest,
     uid,
     launch: rendered.ok.request,
     launchAttempts: record.launchAttempts + 1,
     launchRequestedAt: deps.now(),
   });
-  return "look again";
+  return keep({ record: stored, ...(nodeClass && { nodeClass }) });
 }
 
-/** Sends the stored request and stores the result. Repeating it is harmless: EC2 answers with the same instance. */
-export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
+/**
+ * Sends the stored request and stores the result. Repeating it is harmless: EC2 answers with the same instance.
+ * @param known the NodeClaim's class, if it has been read
+ */
+export async function launch(
+  record: NodeClaimRecord,
+  claim: NodeClaim,
+  deps: LifecycleDeps,
+  known: EC2NodeClass | undefined,
+): Promise<Performed> {
   const request = record.launch;
   if (request === undefined) return "look again";
   const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
   try {
     const result = await deps.fleet.launch(request);
-    const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
+    const { nodeClass, instanceTypes } = await readLaunchView(claim, deps, { known });
     const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
     const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
     countLaunchFailures(result, nodeClass, deps.metrics);
@@ -85,8 +88,7 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
     if (result.instance) {
       const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();
       const instance = { ...knownInstance(request, result.instance), ...(securityGroupIds && { securityGroupIds }) };
-      await deps.store.update({ ...rest, instance, launchedAt: deps.now() });
-      return "look again";
+      return keep({ record: await deps.store.update({ ...rest, instance, launchedAt: deps.now() }), ...(nodeClass && { nodeClass }) });
     }
     // No capacity in any offering of the request: they are marked unavailable and the next rendering leaves them out.
     // This ends when no offering is left.
@@ -172,15 +174,20 @@ async function refuse(
  * Writes onto the NodeClaim what was launched for it: labels, annotations, provider ID, image, capacity, and the
  * condition Launched.
  */
-export async function writeLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
-  if (record.instance === undefined) return;
-  const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
+export async function writeLaunched(
+  record: NodeClaimRecord,
+  claim: NodeClaim,
+  deps: LifecycleDeps,
+  known: EC2NodeClass | undefined,
+): Promise<Performed> {
+  if (record.instance === undefined) return "look again";
+  const { nodeClass, instanceTypes } = await readLaunchView(claim, deps, { known });
   const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
   const { labels, annotations, ...status } = launchedAs(await withPartition(record.instance, nodeClass, deps), context);
   const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
   const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
   const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
-  await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
+  const shown = await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
   logEvent(deps.log, "launched nodeclaim", {
     ...claimLogFields(record.name),
     ...machineFields(record),
@@ -189,6 +196,7 @@ export async function writeLaunched(record: NodeClaimRecord, claim: NodeClaim, d
     reason: record.reason,
     "command-id": record.commandId,
   });
+  return keep({ claim: shown });
 }
 
 /**

@@ -26,15 +26,16 @@ export interface LaunchView {
  * Reads a NodeClaim's class and what can be launched with it.
  * @param toBuy the record to launch for; with it, what other records have taken counts, and unavailable offerings are
  * left out
+ * @param known the class, if this pass has read it: what is launched is described with the class that it is launched by
  */
 export async function readLaunchView(
   claim: NodeClaim,
   deps: LifecycleDeps,
-  { toBuy }: { readonly toBuy?: NodeClaimRecord } = {},
+  { toBuy, known }: { readonly toBuy?: NodeClaimRecord; readonly known?: EC2NodeClass | undefined } = {},
 ): Promise<LaunchView> {
   const { cluster, kubernetes, store, settings } = deps;
   const [nodeClass, catalogue, unavailable] = await Promise.all([
-    kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),
+    known ?? kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),
     deps.catalogue(),
     toBuy ? store.unavailable(cluster.name, deps.now()) : [],
   ]);

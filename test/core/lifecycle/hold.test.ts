@@ -47,8 +47,8 @@ it("a node that pods may come to already is not held", () => {
   expect(types(joined({ taints: [] }))).toContain("WriteNode");
 });
 
-it("a node that is held is looked at again in a second, and when its time is over", () => {
-  expect(step(joined({})).wakeAt).toBe(NOW + 1_000);
+it("a node that is held is looked at again in two seconds, and when its time is over", () => {
+  expect(step(joined({})).wakeAt).toBe(NOW + 2_000);
   expect(step(joined({ seconds: 19.5 })).wakeAt).toBe(NOW + 500);
 });
 
@@ -84,9 +84,9 @@ it.for([
   expect(types(joined({ ready: true, seconds: 8, since }), HELD, [other])).toEqual(want);
 });
 
-it("nodes that are Ready take pods together, and are looked at again in a second", () => {
+it("nodes that are Ready take pods together, and are looked at again in two seconds", () => {
   const [own, other] = [joined({ ready: true }), joined({ name: "other", ready: true })];
-  expect(step(own, HELD, [other])).toEqual({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 1_000 });
+  expect(step(own, HELD, [other])).toEqual({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 2_000 });
 });
 
 it("no pass opens more than 20 nodes, and each node is in one part", () => {

@@ -17,7 +17,7 @@ const PODS: readonly Pod[] = [
 ];
 
 /** The pods that are nominated, and how many are asked for. */
-async function nominating(version: string) {
+async function nominating(version: string, wanted = PODS) {
   const told: string[] = [];
   let asked = 0;
   const kubernetes = {
@@ -26,10 +26,14 @@ async function nominating(version: string) {
       asked++;
       return PODS.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "default") === namespace);
     },
+    list: async () => {
+      asked++;
+      return PODS.filter(({ spec }) => spec.nodeName === undefined);
+    },
     nominate: async ({ metadata }: Pod, node: string) => void told.push(`${metadata.name} ${node}`),
   };
-  const uids = PODS.map(({ metadata }) => (metadata.name === "again" ? "uid-again" : (metadata.uid ?? "")));
-  const pods = [...PODS.map(({ metadata }) => `default/${metadata.name}`), "default/gone"];
+  const uids = wanted.map(({ metadata }) => (metadata.name === "again" ? "uid-again" : (metadata.uid ?? "")));
+  const pods = [...wanted.map(({ metadata }) => `default/${metadata.name}`), "default/gone"];
   const deps = { kubernetes, settings: { nominateNodes: true }, log: memoryLog() };
   await nominateHeld([{ pods, uids, node: "n" }], deps as unknown as LifecycleDeps);
   return { told, asked };
@@ -37,6 +41,13 @@ async function nominating(version: string) {
 
 it("of the pods that a node was launched for, those that wait for any node are nominated to it", async () => {
   expect((await nominating("1.36")).told).toEqual(["waits n"]);
+});
+
+it.for([
+  { name: "two pods and one that is gone are read by name", wanted: PODS.slice(0, 2), asked: 3 },
+  { name: "many pods are read by one list", wanted: PODS, asked: 1 },
+])("$name", async ({ wanted, asked }) => {
+  expect(await nominating("1.36", wanted)).toEqual({ told: ["waits n"], asked });
 });
 
 it("no pod is asked for where kube-scheduler does not heed nominations", async () => {

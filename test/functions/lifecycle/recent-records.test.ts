@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ClaimView } from "../../../core/lifecycle/action.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { readView } from "../../../functions/lifecycle/view.ts";
+import { readAsked, readView } from "../../../functions/lifecycle/view.ts";
 import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 import * as objects from "../../support/objects.ts";
@@ -39,10 +39,16 @@ async function scene(notices: number) {
   return { deps: deps as unknown as LifecycleDeps, store, read: () => read };
 }
 
+/** The view of a NodeClaim that is being drained. */
+async function endingView(name: string, deps: LifecycleDeps): Promise<ClaimView> {
+  const view = await readView(name, deps);
+  return { ...view, ...(await readAsked("pods", view, deps)) };
+}
+
 it("1,000 spot notices of one moment read each record of the table once, and each finds its own replacements", async () => {
   const { deps, read } = await scene(1_000);
   const views: ClaimView[] = [];
-  for (let i = 0; i < 1_000; i++) views.push(await readView(`old-${i}`, deps));
+  for (let i = 0; i < 1_000; i++) views.push(await endingView(`old-${i}`, deps));
   expect(views.map(({ replacements }) => replacements.map(({ name }) => name))).toEqual(views.map((_, i) => [`new-${i}`]));
   expect(read()).toBe(2_000);
 });
@@ -50,8 +56,8 @@ it("1,000 spot notices of one moment read each record of the table once, and eac
 it("nobody waits for a reading of another invocation, which may be frozen", async () => {
   const { deps } = await scene(1);
   const frozen = { ...deps, store: { ...deps.store, list: () => new Promise<never>(() => {}) } };
-  void readView("old-0", frozen);
-  expect((await readView("old-0", deps)).replacements).toHaveLength(1);
+  void endingView("old-0", frozen);
+  expect((await endingView("old-0", deps)).replacements).toHaveLength(1);
 });
 
 it("records that were read two seconds ago are read again", async () => {
@@ -62,19 +68,19 @@ it("records that were read two seconds ago are read again", async () => {
     [2_000, 4],
     [3_999, 4],
   ] as const) {
-    await readView("old-0", { ...deps, now: () => NOW + ms });
+    await endingView("old-0", { ...deps, now: () => NOW + ms });
     expect(read()).toBe(records);
   }
 });
 
 it("the ten messages of one invocation share one reading of the table, and another invocation reads for itself", async () => {
   const { deps, read } = await scene(10);
-  const all = (invocation: object) => Promise.all(Array.from({ length: 10 }, (_, i) => readView(`old-${i}`, { ...deps, invocation })));
+  const all = (invocation: object) => Promise.all(Array.from({ length: 10 }, (_, i) => endingView(`old-${i}`, { ...deps, invocation })));
   await all({});
   expect(read()).toBe(20);
   const slow = { ...deps, now: () => NOW + 2_000, store: { ...deps.store, list: () => new Promise<never>(() => {}) } };
-  void readView("old-0", { ...slow, invocation: {} });
-  expect((await readView("old-0", { ...deps, now: () => NOW + 2_000, invocation: {} })).replacements).toHaveLength(1);
+  void endingView("old-0", { ...slow, invocation: {} });
+  expect((await endingView("old-0", { ...deps, now: () => NOW + 2_000, invocation: {} })).replacements).toHaveLength(1);
   expect(read()).toBe(40);
 });
 
@@ -83,13 +89,13 @@ it("a shared reading of the table that failed fails one message of the invocatio
   let readings = 0;
   const list = (cluster: string) => (readings++ === 0 ? Promise.reject(new Error("no answer")) : deps.store.list(cluster));
   const failing = { ...deps, invocation: {}, store: { ...deps.store, list } };
-  const views = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => readView(`old-${i}`, failing)));
+  const views = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => endingView(`old-${i}`, failing)));
   expect(views.filter(({ status }) => status === "rejected")).toHaveLength(1);
 });
 
 it("a reading of the table that failed is not kept", async () => {
   const { deps } = await scene(1);
   const failing = { ...deps, store: { ...deps.store, list: () => Promise.reject(new Error("the table did not answer")) } };
-  await expect(readView("old-0", failing)).rejects.toThrow("the table did not answer");
-  expect((await readView("old-0", deps)).replacements).toHaveLength(1);
+  await expect(endingView("old-0", failing)).rejects.toThrow("the table did not answer");
+  expect((await endingView("old-0", deps)).replacements).toHaveLength(1);
 });

@@ -8,7 +8,7 @@ import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 /** A claim that has launched and waits for its node, on a clock that moves on by `slowMs` with each look at it. */
 async function tendWaitingClaim(slowMs: number) {
   const happened: (WakeUp | NodeClaimRecord)[] = [];
-  const kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW });
+  const kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 20_000 });
   let now = NOW;
   const claim = nodeClaim({ conditions: ["Launched"] });
   const deps = {
@@ -27,11 +27,11 @@ async function tendWaitingClaim(slowMs: number) {
 
 describe("the wake-up for the next step", () => {
   it.for([
-    { name: "comes when the step is due", slowMs: 0, delayMs: 2_000 },
-    { name: "comes no sooner than its time is in the record, though the step is due already", slowMs: 5_000, delayMs: 1_000 },
+    { name: "comes when the step is due", slowMs: 0, delayMs: 5_000 },
+    { name: "comes no sooner than its time is in the record, though the step is due already", slowMs: 9_000, delayMs: 1_000 },
   ])("$name", async ({ slowMs, delayMs }) => {
     const [wakeUp, written] = await tendWaitingClaim(slowMs);
-    const dueAt = NOW + slowMs + 2_000;
+    const dueAt = NOW + slowMs + 5_000;
     expect(wakeUp).toMatchObject({ kind: "claim", delayMs, dueAt });
     expect(written).toMatchObject({ dueAt });
   });

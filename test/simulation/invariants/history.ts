@@ -157,6 +157,8 @@ export function history(clock: { now(): number }): History {
     if (before && !isDisrupted(node)) {
       delete life.taintedAt;
       life.untaintedAt = now;
+      // The command is given up; a later one may need no replacement.
+      promises.delete(life.name);
     }
   };
 

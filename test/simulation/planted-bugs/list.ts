@@ -51,9 +51,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: LAUNCH,
-        find: "  await deps.store.update({\n    ...rest,\n    uid,\n    launch: rendered.ok.request,",
+        find: "  const stored = await deps.store.update({\n    ...rest,\n    uid,\n    launch: rendered.ok.request,",
         replace:
-          "  await deps.fleet.launch(rendered.ok.request);\n  await deps.store.update({\n    ...rest,\n    uid,\n    launch: rendered.ok.request,",
+          "  await deps.fleet.launch(rendered.ok.request);\n  const stored = await deps.store.update({\n    ...rest,\n    uid,\n    launch: rendered.ok.request,",
       },
     ],
   },
@@ -101,7 +101,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: TERMINATION,
         find: "const tainted = takenOut(node);",
-        replace: "const tainted = view.pods.length > 0 ? undefined : takenOut(node);",
+        replace: "const tainted = view.pods?.length === 0 ? takenOut(node) : undefined;",
       },
     ],
   },

@@ -1,0 +1,43 @@
+import type { ClaimView } from "../../core/lifecycle/action.ts";
+import type { Node } from "../../core/model/node.ts";
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+
+/**
+ * What a pass over one NodeClaim has read, or what its own writes returned; a part that is absent is read when it is
+ * needed. So a pass reads each object once, however many steps it takes. It is safe, because each write names the
+ * version that it was decided from: when another was faster, the pass forgets all of it and reads again.
+ */
+export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & {
+  readonly nodes?: readonly Node[];
+  readonly otherYoungNodes?: readonly Node[];
+  /** Of the NodeClaim's launch. */
+  readonly nodeClass?: EC2NodeClass;
+};
+
+/**
+ * What a performed action means for the rest of its step. A function says what the action has changed; the rest of the
+ * step follows. "look again" ends the step, and the next one is decided from what is read then. "later": it was
+ * refused, and is tried again after a pause.
+ */
+export type Performed = "done" | "look again" | "later" | Change;
+
+type Change = (known: Known) => Known;
+
+/** The parts as the API server or the table returned them. */
+export const keep =
+  (written: Known): Change =>
+  (known) => ({ ...known, ...written });
+
+/** The node of the same name in its place. */
+export const keepNode =
+  (node: Node): Change =>
+  ({ nodes, ...known }) => ({
+    ...known,
+    ...(nodes && { nodes: nodes.map((one) => (one.metadata.name === node.metadata.name ? node : one)) }),
+  });
+
+/** Parts that are read again, because the write did not return them. */
+export const forgetPart =
+  (part: keyof Known): Change =>
+  ({ [part]: _, ...known }) =>
+    known;
