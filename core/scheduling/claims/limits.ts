@@ -1,5 +1,4 @@
 import { oncePer } from "../../lib/once-per.ts";
-import { ownValue } from "../../lib/own-value.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members, setBit } from "../tables/bitset.ts";
@@ -156,9 +155,12 @@ const leastCharge = ({ table }: Template): Charge => (table.hasReserved ? "large
 /** Capacity of the limited resources: rows by type, in the order of `remaining`. One node counts 1000 "nodes". */
 const limitedCapacity: (template: Template) => Float64Array = oncePer(({ remaining, table }) => {
   const names = Object.keys(remaining ?? {});
-  return Float64Array.from(
-    table.capacity.flatMap((capacity) => names.map((name) => (name === "nodes" ? 1000 : (ownValue(capacity, name) ?? 0)))),
-  );
+  const rows = new Float64Array(table.types.length * names.length);
+  names.forEach((name, r) => {
+    const column = name === "nodes" ? undefined : table.amounts.capacity(name);
+    for (let t = 0; t < table.types.length; t++) rows[t * names.length + r] = column === undefined ? 1000 : (column[t] ?? 0);
+  });
+  return rows;
 });
 
 /** Whether a type is within what is left and what is charged already. */

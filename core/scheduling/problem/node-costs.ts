@@ -45,7 +45,7 @@ export class NodeCosts {
   readonly #daemonCpu: (type: number) => number;
   readonly #steps: readonly (readonly PriceStep[])[];
   readonly #byPrices: (prices: Prices) => readonly RankedType[] = oncePer(({ order, byType }) =>
-    this.ranked(order.map((type) => [type, byType[type] ?? 0])),
+    this.ranked(order, (type) => byType[type] ?? 0),
   );
   /**
    * What each node costs beside its instance, USD per hour: overhead, and the volumes of the pool's NodeClass.
@@ -60,11 +60,13 @@ export class NodeCosts {
     this.perNode = nodeCost(table.types[0], settings);
   }
 
-  /** Some types by rising price; a burstable type has several entries. `prices`: types with their prices. */
-  ranked(prices: readonly (readonly [type: number, price: number])[]): readonly RankedType[] {
-    const all = prices.flatMap(([type, price]) =>
-      (this.#steps[type] ?? FLAT).map(({ maxCpu, surplus }): RankedType => ({ type, price: price + surplus, maxCpu })),
-    );
+  /** Some types by rising price, with the price of their instances; a burstable type has several entries. */
+  ranked(types: Iterable<number>, priceOf: (type: number) => number): readonly RankedType[] {
+    const all: RankedType[] = [];
+    for (const type of types) {
+      const price = priceOf(type);
+      for (const { maxCpu, surplus } of this.#steps[type] ?? FLAT) all.push({ type, price: price + surplus, maxCpu });
+    }
     return all.sort((a, b) => a.price - b.price || a.type - b.type);
   }
 
@@ -80,9 +82,10 @@ export class NodeCosts {
 
   #stepsOf(t: number): readonly PriceStep[] {
     const type = this.#table.types[t];
-    const last = this.#table.allocatable[t]?.["cpu"] ?? 0;
     const burst = type && burstOf(type);
-    if (burst === undefined || surplusPrice(type, last, this.#settings) === 0) return FLAT;
+    if (burst === undefined) return FLAT;
+    const last = this.#table.amounts.allocatable("cpu")[t] ?? 0;
+    if (surplusPrice(type, last, this.#settings) === 0) return FLAT;
     return Array.from({ length: BURST_STEPS + 1 }, (_, step) => {
       const cpu = burst.baseline + ((last - burst.baseline) * step) / BURST_STEPS;
       const maxCpu = step === BURST_STEPS ? Number.POSITIVE_INFINITY : cpu - this.#daemonCpu(t);

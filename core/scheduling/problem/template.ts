@@ -1,3 +1,4 @@
+import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import type { ResourceList } from "../../model/kubernetes.ts";
@@ -123,9 +124,9 @@ export function templatesOf(
 }
 
 /** Pools in lists of one rank, the heaviest first. */
-export function byRank(templates: readonly Template[]): readonly (readonly Template[])[] {
-  return [...Map.groupBy(templates, ({ rank }) => rank).values()];
-}
+export const byRank: (templates: readonly Template[]) => readonly (readonly Template[])[] = oncePer((templates) => [
+  ...Map.groupBy(templates, ({ rank }) => rank).values(),
+]);
 
 /** The frontiers of a pool, made once for each set. */
 function frontiers(
@@ -148,10 +149,9 @@ function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: I
   const width = axis.names.length;
   const room = new Float64Array(table.types.length * width);
   const overheads = groups.map(({ overhead }) => axis.vector(overhead));
-  table.allocatable.forEach((allocatable, t) => {
-    const overhead = overheads[groupOf[t] ?? 0];
-    axis.names.forEach((name, r) => {
-      room[t * width + r] = (ownValue(allocatable, name) ?? 0) - (overhead?.[r] ?? 0);
+  axis.names.forEach((name, r) => {
+    table.amounts.allocatable(name).forEach((allocatable, t) => {
+      room[t * width + r] = allocatable - (overheads[groupOf[t] ?? 0]?.[r] ?? 0);
     });
   });
   return room;
