@@ -31,6 +31,19 @@ export interface RankedType {
  * 120 plans cost more than Karpenter's, 16 changed none.
  */
 const BURST_STEPS = 8;
+const byPrice = (a: RankedType, b: RankedType): number => a.price - b.price || a.type - b.type;
+
+/** Two lists by rising price as one. */
+function merged(a: readonly RankedType[], b: readonly RankedType[]): readonly RankedType[] {
+  const all: RankedType[] = [];
+  let next = 0;
+  for (const item of a) {
+    for (let other = b[next]; other !== undefined && byPrice(other, item) < 0; other = b[++next]) all.push(other);
+    all.push(item);
+  }
+  return all.concat(b.slice(next));
+}
+
 const FLAT: readonly PriceStep[] = [{ maxCpu: Number.POSITIVE_INFINITY, surplus: 0 }];
 
 /**
@@ -62,12 +75,16 @@ export class NodeCosts {
 
   /** Some types by rising price, with the price of their instances; a burstable type has several entries. */
   ranked(types: Iterable<number>, priceOf: (type: number) => number): readonly RankedType[] {
-    const all: RankedType[] = [];
+    // Sorted apart: most callers name the types by rising price, and the steps of the burstable ones are few.
+    const flat: RankedType[] = [];
+    const stepped: RankedType[] = [];
     for (const type of types) {
       const price = priceOf(type);
-      for (const { maxCpu, surplus } of this.#steps[type] ?? FLAT) all.push({ type, price: price + surplus, maxCpu });
+      const steps = this.#steps[type] ?? FLAT;
+      if (steps === FLAT) flat.push({ type, price, maxCpu: Number.POSITIVE_INFINITY });
+      else for (const { maxCpu, surplus } of steps) stepped.push({ type, price: price + surplus, maxCpu });
     }
-    return all.sort((a, b) => a.price - b.price || a.type - b.type);
+    return merged(flat.sort(byPrice), stepped.sort(byPrice));
   }
 
   /** All types with an offering by rising price. */

@@ -6,7 +6,7 @@ import { oncePer } from "../../lib/once-per.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
-import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
+import { addAll, type Bitset, emptyBitset, hasBit, overlap } from "./bitset.ts";
 import { admits, OfferingTable, type Prices } from "./offering-table.ts";
 import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
@@ -46,7 +46,7 @@ export class TypeTable {
     const known = this.#admitted.get(set);
     if (known !== undefined) return known;
     const bits = emptyBitset(this.types.length);
-    for (const t of this.prices(set).order) setBit(bits, t);
+    for (const [, priced] of this.prices(set).byCapacityType) addAll(bits, priced);
     this.keepAgreeing(bits, set.requirements.values());
     this.#admitted.set(set, bits);
     return bits;
