@@ -115,8 +115,9 @@ export class Limits {
 
   /** The fewest types that a claim can do with: the cheapest, and those that minValues needs. */
   #leastTypes(claim: PlannedClaim): readonly number[] {
-    const { template, cheapest, minValuesRelaxed, types, set } = claim;
+    const { template, cheapest, minValuesRelaxed, set } = claim;
     if (template.minValues.length === 0 || minValuesRelaxed) return [cheapest];
+    const { types } = claim;
     const possible = template.table.prices(set).order.filter((t) => hasBit(types, t) && this.allows(claim, t));
     return [cheapest, ...neededForMinValues(template, possible)];
   }

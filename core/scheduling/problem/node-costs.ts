@@ -2,6 +2,7 @@ import { oncePer } from "../../lib/once-per.ts";
 import type { CostSettings } from "../../model/prices.ts";
 import { burstOf } from "../../offerings/burstable.ts";
 import { nodeCost, surplusPrice } from "../../offerings/node-cost.ts";
+import { type Bitset, hasBit } from "../tables/bitset.ts";
 import type { Prices } from "../tables/offering-table.ts";
 import type { TypeTable } from "../tables/type-table.ts";
 
@@ -53,23 +54,29 @@ const FLAT: readonly PriceStep[] = [{ maxCpu: Number.POSITIVE_INFINITY, surplus:
  */
 export class NodeCosts {
   readonly #table: TypeTable;
+  readonly #own: Bitset;
   readonly #settings: CostSettings;
   /** By type, in milli-units: what the pool's DaemonSets request. */
   readonly #daemonCpu: (type: number) => number;
   readonly #steps: readonly (readonly PriceStep[])[];
   readonly #byPrices: (prices: Prices) => readonly RankedType[] = oncePer(({ order, byType }) =>
-    this.ranked(order, (type) => byType[type] ?? 0),
+    this.ranked(
+      order.filter((type) => hasBit(this.#own, type)),
+      (type) => byType[type] ?? 0,
+    ),
   );
   /**
    * What each node costs beside its instance, USD per hour: overhead, and the volumes of the pool's NodeClass.
    */
   readonly perNode: number;
 
-  constructor(table: TypeTable, daemonCpu: (type: number) => number, settings: CostSettings) {
+  /** `own`: the types that the pool allows; `rankedBy` leaves the others out. */
+  constructor(table: TypeTable, own: Bitset, daemonCpu: (type: number) => number, settings: CostSettings) {
     this.#table = table;
+    this.#own = own;
     this.#settings = settings;
     this.#daemonCpu = daemonCpu;
-    this.#steps = table.types.map((_, t) => this.#stepsOf(t));
+    this.#steps = table.types.map((_, t) => (hasBit(own, t) ? this.#stepsOf(t) : FLAT));
     this.perNode = nodeCost(table.types[0], settings);
   }
 
@@ -87,7 +94,7 @@ export class NodeCosts {
     return merged(flat.sort(byPrice), stepped.sort(byPrice));
   }
 
-  /** All types with an offering by rising price. */
+  /** All types of the pool with an offering, by rising price. */
   rankedBy(prices: Prices): readonly RankedType[] {
     return this.#byPrices(prices);
   }

@@ -43,7 +43,7 @@ export interface Template {
   readonly hasDaemonPorts: boolean;
   /** What its nodes cost. */
   readonly costs: NodeCosts;
-  /** Types by rising price under a set, surplus credits included: a burstable type has several entries. */
+  /** Types of the pool by rising price under a set, surplus credits included: a burstable type has several entries. */
   readonly ranked: (set: RequirementSet) => readonly RankedType[];
   /** The Pareto frontier of price and room under a set. */
   readonly frontier: (set: RequirementSet) => Frontier;
@@ -97,9 +97,9 @@ export function templatesOf(
     const { groups, groupOf } = daemonGroups(daemons, { requirements: set.requirements, taints }, table);
     const room = roomByType(table, groups, groupOf, axis);
     const cpu = axis.names.indexOf("cpu");
-    const costs = new NodeCosts(table, (t) => groups[groupOf[t] ?? 0]?.overhead["cpu"] ?? 0, costSettings);
-    const ranked = (under: RequirementSet): readonly RankedType[] => costs.rankedBy(table.prices(under));
     const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
+    const costs = new NodeCosts(table, own, (t) => groups[groupOf[t] ?? 0]?.overhead["cpu"] ?? 0, costSettings);
+    const ranked = (under: RequirementSet): readonly RankedType[] => costs.rankedBy(table.prices(under));
     return {
       index,
       rank: weights.indexOf(weightOf(pool)),
