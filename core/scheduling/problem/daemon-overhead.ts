@@ -135,6 +135,7 @@ export function daemonGroups(
   }
   const ordered = parts
     .map((part) => ({ ...part, own: members(part.types) }))
+    .filter(({ own }) => own.length > 0)
     .sort((one, other) => (one.own[0] ?? 0) - (other.own[0] ?? 0));
   const groupOf = new Int32Array(table.types.length);
   ordered.forEach(({ own }, index) => {
