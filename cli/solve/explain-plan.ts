@@ -7,13 +7,13 @@ import { podRequests } from "../../core/model/pod-requests.ts";
 import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import { addResources, parseResources, type Resources } from "../../core/model/quantity.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { allocatableOf } from "../../core/offerings/overhead.ts";
 import { OFFERING_KEYS, offeringRequirementsOf } from "../../core/requirements/offerings.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { amountText, counted, listed } from "../../core/scheduling/reasons/words.ts";
 import type { SolveOptions } from "../../core/scheduling/solve.ts";
 import { admits } from "../../core/scheduling/tables/offering-table.ts";
-import { typeTable } from "../../core/scheduling/tables/type-table.ts";
 import { labelled, perHour, wrapped } from "../columns.ts";
 import { overlaidNotes } from "../scenario/overlays.ts";
 import { otherPools, withNodesFilled } from "./alternative-pools.ts";
@@ -194,7 +194,7 @@ function poolText(claim: PlannedNodeClaim, filled: Snapshot, settings: SolveOpti
 
 /** Allocatable of a type, in milli-units. */
 function typeRoom(type: InstanceType | undefined): Resources {
-  return (type && typeTable([type]).allocatable[0]) ?? {};
+  return type === undefined ? {} : allocatableOf(type);
 }
 
 /** "cpu 3.1 of 3.9 (79%), memory 2Gi of 14.5Gi (14%)", the tightest first. */

@@ -132,14 +132,17 @@ const integerText = (n: number): string => (Math.abs(n) < 1e21 ? String(n) : Str
 /** Parses every quantity of a list. Throws RangeError that names the resource of an invalid quantity. */
 export function parseResources(list: ResourceList | undefined): Resources {
   const parsed: Record<string, number> = {};
-  for (const [name, quantity] of Object.entries(list ?? {})) {
-    try {
-      parsed[name] = parseQuantity(quantity);
-    } catch (error) {
-      throw new RangeError(`resource ${name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
+  for (const [name, quantity] of Object.entries(list ?? {})) parsed[name] = parseAmount(name, quantity);
   return parsed;
+}
+
+/** Milli-units of a resource. Throws RangeError that names the resource when the quantity is invalid. */
+export function parseAmount(name: string, quantity: string | number): number {
+  try {
+    return parseQuantity(quantity);
+  } catch (error) {
+    throw new RangeError(`resource ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** What is wrong with the first quantity that cannot be read; undefined when `parseResources` reads them all. */

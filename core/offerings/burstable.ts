@@ -31,12 +31,18 @@ const SURPLUS_PRICE = 0.05;
 const SURPLUS_PRICE_WINDOWS = 0.096;
 const SURPLUS_PRICE_T4G = 0.04;
 
+const BURSTABLE = /^(t2|t3|t3a|t4g)\.(\w+)$/;
+
 /**
  * What a burstable type charges above its baseline; undefined for all other types. T2 instances start in the credit
  * mode "standard", where cpu above the baseline is withheld and not billed: the pods lose what T3 would charge.
  */
-export const burstOf: (type: InstanceType) => Burst | undefined = oncePer((type) => {
-  const [, family, size] = /^(t2|t3|t3a|t4g)\.(\w+)$/.exec(type.name) ?? [];
+export function burstOf(type: InstanceType): Burst | undefined {
+  return BURSTABLE.test(type.name) ? chargesOf(type) : undefined;
+}
+
+const chargesOf = oncePer((type: InstanceType): Burst | undefined => {
+  const [, family, size] = BURSTABLE.exec(type.name) ?? [];
   const share = (family === "t2" ? T2_BASELINE : BASELINE)[size ?? ""];
   if (family === undefined || share === undefined) return undefined;
   const isWindows = type.requirements.some(({ key, values }) => key === OS && values?.length === 1 && values[0] === "windows");

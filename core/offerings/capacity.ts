@@ -39,11 +39,15 @@ export function podLimit(
 }
 
 /**
- * Ephemeral storage as a quantity: the instance store when instanceStorePolicy is RAID0, else the volume that pods
- * write to (karpenter-provider-aws: pkg/providers/instancetype/types.go, ephemeralStorage).
+ * Ephemeral storage as a quantity: the instance store when instanceStorePolicy is RAID0, else `volume`, the one that
+ * pods write to (karpenter-provider-aws: pkg/providers/instancetype/types.go, ephemeralStorage).
  */
-export function ephemeralStorage(type: CatalogueType, spec: EC2NodeClassSpec, family: Family): string {
-  if (spec.instanceStorePolicy === "RAID0" && type.storageGb !== undefined) return `${type.storageGb}G`;
+export function ephemeralStorage(type: CatalogueType, { instanceStorePolicy }: EC2NodeClassSpec, volume: string): string {
+  return instanceStorePolicy === "RAID0" && type.storageGb !== undefined ? `${type.storageGb}G` : volume;
+}
+
+/** Size of the volume that pods write to, as a quantity; the same for all types of a NodeClass. */
+export function volumeStorage(spec: EC2NodeClassSpec, family: Family): string {
   const mappings = spec.blockDeviceMappings ?? [];
   const root = mappings.find((mapping) => mapping.rootVolume && mapping.ebs?.volumeSize !== undefined);
   if (root?.ebs?.volumeSize !== undefined) return root.ebs.volumeSize;
@@ -59,18 +63,23 @@ function efaOf({ efa = 0 }: CatalogueType, { networkInterfaces = [] }: EC2NodeCl
 }
 
 /**
- * The capacity of a node of this type, before reservations; `memory` is a quantity
+ * The capacity of a node of this type, before reservations; `memory` and `storage` are quantities
  * (karpenter-provider-aws: pkg/providers/instancetype/types.go, computeCapacity).
  */
-export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: Family, memory: string, pods: number): ResourceList {
+export function capacityOf(
+  type: CatalogueType,
+  spec: EC2NodeClassSpec,
+  family: Family,
+  { memory, storage, pods }: { readonly memory: string; readonly storage: string; readonly pods: number },
+): ResourceList {
   const gpus = (manufacturer: string): string =>
-    String((type.gpus ?? []).reduce((sum, gpu) => sum + (gpu.manufacturer === manufacturer ? gpu.count : 0), 0));
+    String(type.gpus?.reduce((sum, gpu) => sum + (gpu.manufacturer === manufacturer ? gpu.count : 0), 0) ?? 0);
   const neuron = type.neuron ?? [];
   const first = neuron[0];
   return {
     cpu: String(type.cpu),
     memory,
-    "ephemeral-storage": ephemeralStorage(type, spec, family),
+    "ephemeral-storage": storage,
     pods: String(pods),
     "vpc.amazonaws.com/pod-eni": String(type.podEni ?? 0),
     "vpc.amazonaws.com/efa": String(efaOf(type, spec)),

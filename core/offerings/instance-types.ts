@@ -7,8 +7,8 @@ import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { amiFor } from "../node-class/ami.ts";
-import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
-import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capacity.ts";
+import { amiFamilyOf, FAMILIES, type Family } from "../node-class/family.ts";
+import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib, volumeStorage } from "./capacity.ts";
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
 import { placementRequirements } from "./placement.ts";
@@ -65,18 +65,42 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
   };
   const placement = placementRequirements(group);
   const shared = { catalogue, nodeClass, settings, zones, markedUntil, groupMarkedUntil, reservations, placement };
-  const volumes = volumePrice(nodeClass.spec, FAMILIES[amiFamilyOf(nodeClass.spec)]);
-  const context = { ...shared, volumes, seen: seenMemory(nodeClass), ...(held && { held }) };
+  const family = FAMILIES[amiFamilyOf(nodeClass.spec)];
+  const volumes = volumePrice(nodeClass.spec, family);
+  const volume = volumeStorage(nodeClass.spec, family);
+  const context = {
+    ...shared,
+    family,
+    volumes,
+    volume,
+    usableZones: zonesByNames(zones),
+    seen: seenMemory(nodeClass),
+    ...(held && { held }),
+  };
   return catalogue.types.map((type) => instanceTypeOf(type, context));
 }
 
+/** The zones with a subnet among some names; types with the same zones share one list. */
+function zonesByNames(zones: Context["zones"]): Context["usableZones"] {
+  const lists = new Map<string, Context["zones"]>();
+  return (names) => {
+    const text = names.join();
+    const list = lists.get(text) ?? zones.filter((zone) => zone.hasSubnet && names.includes(zone.name));
+    lists.set(text, list);
+    return list;
+  };
+}
+
 interface Context extends Omit<InstanceTypesInput, "unavailable"> {
+  readonly family: Family;
   readonly zones: readonly {
     readonly name: string;
     readonly zoneId: string;
     readonly hasSubnet: boolean;
     readonly hasAddresses: boolean;
   }[];
+  /** Those of some zones that have a subnet. */
+  readonly usableZones: (names: readonly string[]) => Context["zones"];
   readonly markedUntil: MarkedUntil;
   /** `markedUntil` for marks of the NodeClass's placement group. */
   readonly groupMarkedUntil: MarkedUntil;
@@ -85,16 +109,19 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
   readonly placement: readonly NodeSelectorRequirementWithMinValues[];
   /** USD per hour of a node's volumes. */
   readonly volumes: number;
+  /** Size of the volume that pods write to, as a quantity. */
+  readonly volume: string;
   /** Memory seen on nodes, as quantities by instance type. */
   readonly seen: ReadonlyMap<string, string>;
 }
 
 function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const { spec } = context.nodeClass;
-  const family = FAMILIES[amiFamilyOf(spec)];
+  const { family } = context;
   const memoryMib = usableMemoryMib(type, context.settings.vmMemoryOverheadPercent);
   const pods = podLimit(type, spec, family, context.settings.reservedEnis);
-  const usable = context.zones.filter((zone) => zone.hasSubnet && type.zones.includes(zone.name));
+  const storage = ephemeralStorage(type, spec, context.volume);
+  const usable = context.usableZones(type.zones);
   const requirements = typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name));
   // Until images are known, nothing is launched, and what the types offer is shown as if each had one.
   const boots = (context.nodeClass.status?.amis ?? []).length === 0 || amiFor({ requirements }, context.nodeClass) !== undefined;
@@ -103,9 +130,9 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
     name: type.name,
     requirements: context.placement.length === 0 ? requirements : [...requirements, ...context.placement],
     // The overhead is computed from the estimated memory, as in Karpenter.
-    capacity: capacityOf(type, spec, family, context.seen.get(type.name) ?? `${memoryMib}Mi`, pods),
-    overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
-    offerings: [...offeringsOf(type, fits, context), ...reservedOfferings(type, fits, context)],
+    capacity: capacityOf(type, spec, family, { memory: context.seen.get(type.name) ?? `${memoryMib}Mi`, storage, pods }),
+    overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage, pods }),
+    offerings: offeringsOf(type, fits, context).concat(reservedOfferings(type, fits, context)),
     volumePrice: context.volumes,
   };
 }
@@ -127,15 +154,16 @@ function offeringsOf(
       const unavailableUntil = markedUntil(type.name, zone.name, capacityType) ?? groupMarkedUntil(type.name, zone.name, capacityType);
       const inReach = fits && zone.hasAddresses && type.zones.includes(zone.name);
       const launchable = inReach && unavailableUntil === undefined;
-      offerings.push({
+      const offering: { -readonly [K in keyof Offering]: Offering[K] } = {
         zone: zone.name,
         capacityType,
         price: price ?? 0,
         available: launchable && price !== undefined,
-        ...(launchable && price === undefined && { unpriced: true }),
-        ...(inReach && unavailableUntil !== undefined && { unavailableUntil }),
-        ...(zone.hasSubnet && { zoneId: zone.zoneId }),
-      });
+      };
+      if (launchable && price === undefined) offering.unpriced = true;
+      if (inReach && unavailableUntil !== undefined) offering.unavailableUntil = unavailableUntil;
+      if (zone.hasSubnet) offering.zoneId = zone.zoneId;
+      offerings.push(offering);
     }
   }
   return offerings;

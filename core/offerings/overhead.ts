@@ -43,14 +43,14 @@ export function overheadOf(
 ): InstanceType["overhead"] {
   const pods = family.eniLimitedMemoryOverhead ? eniLimitedPods(type, 0) : calculated.pods;
   const memory = `${11 * pods + 255}Mi`;
+  const storageBytes = parseQuantity(calculated.storage) / 1000;
   return {
     kubeReserved: { cpu: `${reservedMilliCpu(type.cpu)}m`, memory, "ephemeral-storage": "1Gi", ...kubelet?.kubeReserved },
     systemReserved: kubelet?.systemReserved ?? {},
     evictionThreshold: {
       memory: threshold(kubelet?.evictionHard?.["memory.available"], calculated.memoryMib * 1024 * 1024) ?? "100Mi",
       "ephemeral-storage":
-        threshold(kubelet?.evictionHard?.["nodefs.available"], bytes(calculated.storage)) ??
-        String(Math.ceil((bytes(calculated.storage) / 100) * 10)),
+        threshold(kubelet?.evictionHard?.["nodefs.available"], storageBytes) ?? String(Math.ceil((storageBytes / 100) * 10)),
     },
   };
 }
@@ -63,10 +63,6 @@ function threshold(signal: string | undefined, capacityBytes: number): string | 
   if (!signal?.endsWith("%")) return signal;
   const percent = Number.parseFloat(signal);
   return percent === 100 ? "0" : String(Math.ceil((capacityBytes / 100) * percent));
-}
-
-function bytes(quantity: string): number {
-  return parseQuantity(quantity) / 1000;
 }
 
 /**

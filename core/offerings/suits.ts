@@ -8,7 +8,7 @@ import type { CatalogueType } from "./catalogue.ts";
  */
 export function suits(type: CatalogueType, { spec, status }: Pick<EC2NodeClass, "spec" | "status">): boolean {
   // No Amazon Linux 2023 image boots on the first Graviton generation.
-  if (amiFamilyOf(spec) === "AL2023" && type.name.startsWith("a1.")) return false;
+  if (type.name.startsWith("a1.") && amiFamilyOf(spec) === "AL2023") return false;
   if (spec.networkInterfaces !== undefined && !haveRoom(type, spec.networkInterfaces, spec.ipPrefixCount ?? 0)) return false;
   if (spec.cpuOptions?.nestedVirtualization === "enabled" && !type.nestedVirtualization) return false;
   if (spec.connectionTracking !== undefined && type.hypervisor !== "nitro") return false;

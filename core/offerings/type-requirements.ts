@@ -1,3 +1,4 @@
+import { oncePer } from "../lib/once-per.ts";
 import {
   ARCH,
   CAPACITY_RESERVATION_ID,
@@ -35,28 +36,33 @@ export function typeRequirements(
   reservations: readonly ResolvedReservation[] = [],
 ): readonly Requirement[] {
   const os = family.os === "windows" ? (type.arch === "amd64" ? "windows" : undefined) : "linux";
-  const zoneIds = zones.map(({ zoneId }) => zoneId).filter((id) => id !== "");
+  const { zoneId, zone } = zoneRequirements(zones);
   const requirements = reservationRequirements(reservations);
   const facts = factsOf(type);
-  // A plain loop, because a cold start makes 28,000 of these before the code is compiled.
-  for (const [key, of] of LABELS) requirements.push(one(key, of(facts)));
+  // A cold start makes 28,000 of these before the code is compiled: a plain loop, and each key's map at hand.
+  for (const label of LABELS) requirements.push(shared(label.known, label.key, label.of(facts)));
   requirements.push(
-    among("karpenter.k8s.aws/instance-tenancy", ["dedicated", "default"]),
+    TENANCY,
     among(CAPACITY_TYPE, reservations.length > 0 ? [...type.capacityTypes, "reserved"] : type.capacityTypes),
     one(ARCH, type.arch),
     one(OS, os),
     one(INSTANCE_TYPE, type.name),
     one(WINDOWS_BUILD, family.windowsBuild),
-    among(ZONE_ID, zoneIds.sort()),
+    zoneId,
     one(REGION, region),
-    among(
-      ZONE,
-      zones.map(({ name }) => name),
-    ),
+    zone,
   );
   return requirements;
 }
 
+/** The requirements of some zones, made once for each list. */
+const zoneRequirements = oncePer((zones: UsableZones) => {
+  const zoneIds = zones.map(({ zoneId }) => zoneId).filter((id) => id !== "");
+  const names = zones.map(({ name }) => name);
+  return { zoneId: among(ZONE_ID, zoneIds.sort()), zone: among(ZONE, names) };
+});
+
+const TENANCY = among("karpenter.k8s.aws/instance-tenancy", ["dedicated", "default"]);
 const UNRESERVED = [CAPACITY_RESERVATION_ID, CAPACITY_RESERVATION_INTERRUPTIBLE, CAPACITY_RESERVATION_TYPE].map((key) => among(key, []));
 
 function reservationRequirements(reservations: readonly ResolvedReservation[]): Requirement[] {
@@ -70,8 +76,12 @@ function reservationRequirements(reservations: readonly ResolvedReservation[]): 
 }
 
 function one(key: string, value: string | undefined): Requirement {
+  return shared(sharedOf(key), key, value);
+}
+
+/** The requirement of one value, or that the label is absent; `ofKey` holds those of the key. */
+function shared(ofKey: Map<string, Requirement>, key: string, value: string | undefined): Requirement {
   if (value === undefined) return among(key, []);
-  const ofKey = sharedOf(key);
   const found = ofKey.get(value);
   if (found !== undefined) return found;
   const made: Requirement = { key, operator: "In", values: [value] };
@@ -145,9 +155,10 @@ const LABELS = Object.entries({
   memory: ({ type }) => String(type.memoryMib),
   "network-bandwidth": ({ type }) => text(type.networkMbps),
   size: ({ size }) => size,
-} satisfies Readonly<Record<string, (facts: Facts) => string | undefined>>).map(
-  ([name, of]) => [`karpenter.k8s.aws/instance-${name}`, of] as const,
-);
+} satisfies Readonly<Record<string, (facts: Facts) => string | undefined>>).map(([name, of]) => {
+  const key = `karpenter.k8s.aws/instance-${name}`;
+  return { key, of, known: sharedOf(key) };
+});
 
 function text(value: number | undefined): string | undefined {
   return value === undefined ? undefined : String(value);

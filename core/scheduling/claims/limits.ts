@@ -1,5 +1,4 @@
 import { oncePer } from "../../lib/once-per.ts";
-import { ownValue } from "../../lib/own-value.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members, setBit } from "../tables/bitset.ts";
@@ -116,8 +115,9 @@ export class Limits {
 
   /** The fewest types that a claim can do with: the cheapest, and those that minValues needs. */
   #leastTypes(claim: PlannedClaim): readonly number[] {
-    const { template, cheapest, minValuesRelaxed, types, set } = claim;
+    const { template, cheapest, minValuesRelaxed, set } = claim;
     if (template.minValues.length === 0 || minValuesRelaxed) return [cheapest];
+    const { types } = claim;
     const possible = template.table.prices(set).order.filter((t) => hasBit(types, t) && this.allows(claim, t));
     return [cheapest, ...neededForMinValues(template, possible)];
   }
@@ -156,9 +156,12 @@ const leastCharge = ({ table }: Template): Charge => (table.hasReserved ? "large
 /** Capacity of the limited resources: rows by type, in the order of `remaining`. One node counts 1000 "nodes". */
 const limitedCapacity: (template: Template) => Float64Array = oncePer(({ remaining, table }) => {
   const names = Object.keys(remaining ?? {});
-  return Float64Array.from(
-    table.capacity.flatMap((capacity) => names.map((name) => (name === "nodes" ? 1000 : (ownValue(capacity, name) ?? 0)))),
-  );
+  const rows = new Float64Array(table.types.length * names.length);
+  names.forEach((name, r) => {
+    const column = name === "nodes" ? undefined : table.amounts.capacity(name);
+    for (let t = 0; t < table.types.length; t++) rows[t * names.length + r] = column === undefined ? 1000 : (column[t] ?? 0);
+  });
+  return rows;
 });
 
 /** Whether a type is within what is left and what is charged already. */

@@ -1,6 +1,7 @@
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit } from "../tables/bitset.ts";
+import { readRoom } from "../tables/frontier.ts";
 import { admits } from "../tables/offering-table.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
 import type { PlacementKind } from "./demand.ts";
@@ -108,14 +109,13 @@ function undominatedOptions(
   { template, prices }: { readonly template: Template; readonly prices: ReadonlyMap<number, number> },
   width: number,
 ): readonly NodeOption[] {
-  const { cpu } = template;
   const kept: NodeOption[] = [];
   const nodeCost = template.costs.perNode;
-  for (const { type, maxCpu, price } of template.costs.ranked([...prices])) {
-    const all = template.room.subarray(type * width, (type + 1) * width);
-    const room = maxCpu < (all[cpu] ?? 0) ? all.map((amount, r) => (r === cpu ? maxCpu : amount)) : all;
+  const room = new Float64Array(width);
+  for (const ranked of template.costs.ranked(prices.keys(), (t) => prices.get(t) ?? 0)) {
+    readRoom(room, template, ranked);
     if (room.some((amount) => amount > 0) && !kept.some((cheaper) => hasRoom(cheaper.room, 0, room)))
-      kept.push({ type, price, nodeCost, room });
+      kept.push({ type: ranked.type, price: ranked.price, nodeCost, room: room.slice() });
   }
   return kept;
 }

@@ -242,7 +242,10 @@ function keepsHostRules(items: readonly Item[], counts: Int32Array): boolean {
 function undominated(options: readonly PooledOption[]): readonly PooledOption[] {
   const kept: PooledOption[] = [];
   for (const pooled of options.toSorted((a, b) => a.cost - b.cost)) {
-    if (!kept.some(({ option }) => hasRoom(option.room, 0, pooled.option.room))) kept.push(pooled);
+    // The last ones first: an option that is little cheaper is the most likely to have as much of everything.
+    let at = kept.length - 1;
+    while (at >= 0 && !hasRoom((kept[at] as PooledOption).option.room, 0, pooled.option.room)) at--;
+    if (at < 0) kept.push(pooled);
   }
   return kept;
 }

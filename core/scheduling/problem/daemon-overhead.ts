@@ -17,7 +17,7 @@ import {
 } from "../../requirements/requirements.ts";
 import { type HostPort, hostPorts } from "../rules/host-ports.ts";
 import { only, requiredTerms } from "../rules/preferences.ts";
-import { type Bitset, emptyBitset, fullBitset, hasBit, setBit } from "../tables/bitset.ts";
+import { addAll, type Bitset, emptyBitset, fullBitset, intersection, isEmpty, members, removeAll } from "../tables/bitset.ts";
 import type { TypeTable } from "../tables/type-table.ts";
 
 /** A DaemonSet, as the pod that it runs on each of its nodes. */
@@ -111,35 +111,41 @@ export function daemonGroups(
   table: TypeTable,
 ): { readonly groups: readonly DaemonGroup[]; readonly groupOf: Int32Array } {
   const labels = intersectAll(pool.requirements, ASSUMED_LABELS);
-  const possible = daemons
-    .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, TOLERATE_SOFT]) === undefined)
-    .map((daemon) => ({
-      daemon,
-      types: daemon.alternatives
-        .filter((wanted) => compatible(labels, wanted, WELL_KNOWN_LABELS))
-        .map((wanted) => {
-          const types = fullBitset(table.types.length);
-          table.keepAgreeing(types, intersectAll(labels, wanted).values());
-          return types;
-        }),
-    }))
-    .filter(({ types }) => types.length > 0);
-  const indexByMembers = new Map<string, number>();
-  const groups: DaemonGroup[] = [];
-  const groupOf = Int32Array.from(table.types, (_, t) => {
-    const running = possible.filter(({ types }) => types.some((some) => hasBit(some, t))).map(({ daemon }) => daemon);
-    const text = running.map(({ uid }) => uid).join();
-    const index = indexByMembers.get(text) ?? groups.length;
-    indexByMembers.set(text, index);
-    const group = groups[index] ?? {
-      daemons: running,
-      overhead: addResources(...running.map(({ requests }) => requests)),
-      ports: running.flatMap(({ ports }) => ports),
-      types: emptyBitset(table.types.length),
-    };
-    groups[index] = group;
-    setBit(group.types, t);
-    return index;
+  // Each DaemonSet divides the groups into the types that run it and the others.
+  let parts: readonly { readonly daemons: readonly Daemon[]; readonly types: Bitset }[] = [
+    { daemons: [], types: fullBitset(table.types.length) },
+  ];
+  for (const daemon of daemons) {
+    if (untolerated(pool.taints, [...daemon.tolerations, TOLERATE_SOFT]) !== undefined) continue;
+    const running = emptyBitset(table.types.length);
+    for (const wanted of daemon.alternatives) {
+      if (!compatible(labels, wanted, WELL_KNOWN_LABELS)) continue;
+      const types = fullBitset(table.types.length);
+      table.keepAgreeing(types, intersectAll(labels, wanted).values());
+      addAll(running, types);
+    }
+    parts = parts.flatMap((part) => {
+      const others = part.types.slice();
+      removeAll(others, running);
+      return [
+        { daemons: [...part.daemons, daemon], types: intersection(part.types, running) },
+        { daemons: part.daemons, types: others },
+      ].filter(({ types }) => !isEmpty(types));
+    });
+  }
+  const ordered = parts
+    .map((part) => ({ ...part, own: members(part.types) }))
+    .filter(({ own }) => own.length > 0)
+    .sort((one, other) => (one.own[0] ?? 0) - (other.own[0] ?? 0));
+  const groupOf = new Int32Array(table.types.length);
+  ordered.forEach(({ own }, index) => {
+    for (const t of own) groupOf[t] = index;
   });
+  const groups = ordered.map(({ daemons: running, types }) => ({
+    daemons: running,
+    overhead: addResources(...running.map(({ requests }) => requests)),
+    ports: running.flatMap(({ ports }) => ports),
+    types,
+  }));
   return { groups, groupOf };
 }

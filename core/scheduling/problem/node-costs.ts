@@ -2,6 +2,7 @@ import { oncePer } from "../../lib/once-per.ts";
 import type { CostSettings } from "../../model/prices.ts";
 import { burstOf } from "../../offerings/burstable.ts";
 import { nodeCost, surplusPrice } from "../../offerings/node-cost.ts";
+import { type Bitset, hasBit } from "../tables/bitset.ts";
 import type { Prices } from "../tables/offering-table.ts";
 import type { TypeTable } from "../tables/type-table.ts";
 
@@ -31,6 +32,19 @@ export interface RankedType {
  * 120 plans cost more than Karpenter's, 16 changed none.
  */
 const BURST_STEPS = 8;
+const byPrice = (a: RankedType, b: RankedType): number => a.price - b.price || a.type - b.type;
+
+/** Two lists by rising price as one. */
+function merged(a: readonly RankedType[], b: readonly RankedType[]): readonly RankedType[] {
+  const all: RankedType[] = [];
+  let next = 0;
+  for (const item of a) {
+    for (let other = b[next]; other !== undefined && byPrice(other, item) < 0; other = b[++next]) all.push(other);
+    all.push(item);
+  }
+  return all.concat(b.slice(next));
+}
+
 const FLAT: readonly PriceStep[] = [{ maxCpu: Number.POSITIVE_INFINITY, surplus: 0 }];
 
 /**
@@ -40,35 +54,47 @@ const FLAT: readonly PriceStep[] = [{ maxCpu: Number.POSITIVE_INFINITY, surplus:
  */
 export class NodeCosts {
   readonly #table: TypeTable;
+  readonly #own: Bitset;
   readonly #settings: CostSettings;
   /** By type, in milli-units: what the pool's DaemonSets request. */
   readonly #daemonCpu: (type: number) => number;
   readonly #steps: readonly (readonly PriceStep[])[];
   readonly #byPrices: (prices: Prices) => readonly RankedType[] = oncePer(({ order, byType }) =>
-    this.ranked(order.map((type) => [type, byType[type] ?? 0])),
+    this.ranked(
+      order.filter((type) => hasBit(this.#own, type)),
+      (type) => byType[type] ?? 0,
+    ),
   );
   /**
    * What each node costs beside its instance, USD per hour: overhead, and the volumes of the pool's NodeClass.
    */
   readonly perNode: number;
 
-  constructor(table: TypeTable, daemonCpu: (type: number) => number, settings: CostSettings) {
+  /** `own`: the types that the pool allows; `rankedBy` leaves the others out. */
+  constructor(table: TypeTable, own: Bitset, daemonCpu: (type: number) => number, settings: CostSettings) {
     this.#table = table;
+    this.#own = own;
     this.#settings = settings;
     this.#daemonCpu = daemonCpu;
-    this.#steps = table.types.map((_, t) => this.#stepsOf(t));
+    this.#steps = table.types.map((_, t) => (hasBit(own, t) ? this.#stepsOf(t) : FLAT));
     this.perNode = nodeCost(table.types[0], settings);
   }
 
-  /** Some types by rising price; a burstable type has several entries. `prices`: types with their prices. */
-  ranked(prices: readonly (readonly [type: number, price: number])[]): readonly RankedType[] {
-    const all = prices.flatMap(([type, price]) =>
-      (this.#steps[type] ?? FLAT).map(({ maxCpu, surplus }): RankedType => ({ type, price: price + surplus, maxCpu })),
-    );
-    return all.sort((a, b) => a.price - b.price || a.type - b.type);
+  /** Some types by rising price, with the price of their instances; a burstable type has several entries. */
+  ranked(types: Iterable<number>, priceOf: (type: number) => number): readonly RankedType[] {
+    // Sorted apart: most callers name the types by rising price, and the steps of the burstable ones are few.
+    const flat: RankedType[] = [];
+    const stepped: RankedType[] = [];
+    for (const type of types) {
+      const price = priceOf(type);
+      const steps = this.#steps[type] ?? FLAT;
+      if (steps === FLAT) flat.push({ type, price, maxCpu: Number.POSITIVE_INFINITY });
+      else for (const { maxCpu, surplus } of steps) stepped.push({ type, price: price + surplus, maxCpu });
+    }
+    return merged(flat.sort(byPrice), stepped.sort(byPrice));
   }
 
-  /** All types with an offering by rising price. */
+  /** All types of the pool with an offering, by rising price. */
   rankedBy(prices: Prices): readonly RankedType[] {
     return this.#byPrices(prices);
   }
@@ -80,9 +106,10 @@ export class NodeCosts {
 
   #stepsOf(t: number): readonly PriceStep[] {
     const type = this.#table.types[t];
-    const last = this.#table.allocatable[t]?.["cpu"] ?? 0;
     const burst = type && burstOf(type);
-    if (burst === undefined || surplusPrice(type, last, this.#settings) === 0) return FLAT;
+    if (burst === undefined) return FLAT;
+    const last = this.#table.amounts.allocatable("cpu")[t] ?? 0;
+    if (surplusPrice(type, last, this.#settings) === 0) return FLAT;
     return Array.from({ length: BURST_STEPS + 1 }, (_, step) => {
       const cpu = burst.baseline + ((last - burst.baseline) * step) / BURST_STEPS;
       const maxCpu = step === BURST_STEPS ? Number.POSITIVE_INFINITY : cpu - this.#daemonCpu(t);

@@ -98,7 +98,7 @@ export function problemFor(
   const classes = classesOf(pods, volumes, others, options.moved, options.virtual);
   const offered = new Set(present.flatMap(({ capacity, allocatable }) => [...Object.keys(capacity), ...Object.keys(allocatable)]));
   const tables = [...new Set(snapshot.instanceTypes.values())].map(typeTable);
-  const isOffered = (name: string): boolean => offered.has(name) || tables.some(({ resources }) => resources.has(name));
+  const isOffered = (name: string): boolean => offered.has(name) || tables.some(({ amounts }) => amounts.names.has(name));
   const axis = new ResourceAxis(
     [...classes, ...daemons].map(({ requests }) => requests),
     isOffered,

@@ -1,3 +1,4 @@
+import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import type { ResourceList } from "../../model/kubernetes.ts";
@@ -42,7 +43,7 @@ export interface Template {
   readonly hasDaemonPorts: boolean;
   /** What its nodes cost. */
   readonly costs: NodeCosts;
-  /** Types by rising price under a set, surplus credits included: a burstable type has several entries. */
+  /** Types of the pool by rising price under a set, surplus credits included: a burstable type has several entries. */
   readonly ranked: (set: RequirementSet) => readonly RankedType[];
   /** The Pareto frontier of price and room under a set. */
   readonly frontier: (set: RequirementSet) => Frontier;
@@ -96,9 +97,9 @@ export function templatesOf(
     const { groups, groupOf } = daemonGroups(daemons, { requirements: set.requirements, taints }, table);
     const room = roomByType(table, groups, groupOf, axis);
     const cpu = axis.names.indexOf("cpu");
-    const costs = new NodeCosts(table, (t) => groups[groupOf[t] ?? 0]?.overhead["cpu"] ?? 0, costSettings);
-    const ranked = (under: RequirementSet): readonly RankedType[] => costs.rankedBy(table.prices(under));
     const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
+    const costs = new NodeCosts(table, own, (t) => groups[groupOf[t] ?? 0]?.overhead["cpu"] ?? 0, costSettings);
+    const ranked = (under: RequirementSet): readonly RankedType[] => costs.rankedBy(table.prices(under));
     return {
       index,
       rank: weights.indexOf(weightOf(pool)),
@@ -123,9 +124,9 @@ export function templatesOf(
 }
 
 /** Pools in lists of one rank, the heaviest first. */
-export function byRank(templates: readonly Template[]): readonly (readonly Template[])[] {
-  return [...Map.groupBy(templates, ({ rank }) => rank).values()];
-}
+export const byRank: (templates: readonly Template[]) => readonly (readonly Template[])[] = oncePer((templates) => [
+  ...Map.groupBy(templates, ({ rank }) => rank).values(),
+]);
 
 /** The frontiers of a pool, made once for each set. */
 function frontiers(
@@ -148,10 +149,9 @@ function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: I
   const width = axis.names.length;
   const room = new Float64Array(table.types.length * width);
   const overheads = groups.map(({ overhead }) => axis.vector(overhead));
-  table.allocatable.forEach((allocatable, t) => {
-    const overhead = overheads[groupOf[t] ?? 0];
-    axis.names.forEach((name, r) => {
-      room[t * width + r] = (ownValue(allocatable, name) ?? 0) - (overhead?.[r] ?? 0);
+  axis.names.forEach((name, r) => {
+    table.amounts.allocatable(name).forEach((allocatable, t) => {
+      room[t * width + r] = allocatable - (overheads[groupOf[t] ?? 0]?.[r] ?? 0);
     });
   });
   return room;

@@ -1,4 +1,3 @@
-import { ownValue } from "../../lib/own-value.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, members } from "../tables/bitset.ts";
@@ -8,7 +7,7 @@ import { amountText, counted } from "./words.ts";
 export function byShareOfLimits({ table, pool }: Template, types: Bitset): readonly number[] {
   const limits = Object.entries(parseResources(pool.spec.limits)).filter(([name]) => name !== "nodes");
   const share = (t: number): number =>
-    limits.reduce((sum, [name, limit]) => sum + (ownValue(table.capacity[t], name) ?? 0) / Math.max(1, limit), 0);
+    limits.reduce((sum, [name, limit]) => sum + (table.amounts.capacity(name)[t] ?? 0) / Math.max(1, limit), 0);
   return members(types)
     .map((t) => ({ t, share: share(t) }))
     .sort((a, b) => a.share - b.share)
@@ -29,19 +28,17 @@ export function limitText(template: Template, left: Resources, smallest: () => n
     } or more`;
   }
   const t = smallest() ?? 0;
-  const capacity = template.table.capacity[t] ?? {};
+  const capacity = (name: string): number => template.table.amounts.capacity(name)[t] ?? 0;
   const over = Object.keys(left)
-    .filter((name) => name !== "nodes" && (ownValue(capacity, name) ?? 0) > (left[name] ?? 0))
+    .filter((name) => name !== "nodes" && capacity(name) > (left[name] ?? 0))
     .sort();
   const leaves = over.map(
     (name) =>
       `its limit ${name} ${amountText(limits[name] ?? 0, name)} leaves ${amountText(Math.max(0, left[name] ?? 0), name)}${besideText(template, left, name, " beside ")}`,
   );
-  const has = over.map((name) => `${name} ${amountText(ownValue(capacity, name) ?? 0, name)}`);
+  const has = over.map((name) => `${name} ${amountText(capacity(name), name)}`);
   const used = (name: string): number => (limits[name] ?? 0) - (left[name] ?? 0);
-  const raise = over.map(
-    (name) => `spec.limits.${name} to ${amountText(used(name) + (ownValue(capacity, name) ?? 0), name, "up")} or more`,
-  );
+  const raise = over.map((name) => `spec.limits.${name} to ${amountText(used(name) + capacity(name), name, "up")} or more`);
   const type = `the smallest instance type that holds the pod, ${template.table.types[t]?.name}`;
   return `${leaves.join(" and ")}, and ${type}, has ${has.join(" and ")}; raise ${raise.join(" and ")}`;
 }

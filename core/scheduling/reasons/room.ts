@@ -58,10 +58,10 @@ export class RoomReasons {
     const { requests } = podData.class;
     const absent = Object.keys(requests)
       .sort()
-      .find((name) => (requests[name] ?? 0) > 0 && widest.every((t) => (ownValue(template.table.capacity[t], name) ?? 0) === 0));
+      .find((name) => (requests[name] ?? 0) > 0 && widest.every((t) => (template.table.amounts.capacity(name)[t] ?? 0) === 0));
     const elsewhere = this.#elsewhere(template, types, podData);
     if (absent !== undefined) {
-      const meant = nearest(absent, template.table.resources);
+      const meant = nearest(absent, template.table.amounts.names);
       const hint = elsewhere ?? (meant === undefined ? undefined : `did you mean ${meant}?`);
       const asked = amountText(ownValue(requests, absent) ?? 0, absent);
       return `the pod asks for ${absent} ${asked}, which none of its ${counted(count, "instance type")} has${hint === undefined ? "" : `; ${hint}`}`;
@@ -135,8 +135,8 @@ export class RoomReasons {
 
 /** "has 15.9 (16 less 100m for the system), 184.1 too little". */
 function shortText({ table, daemonGroups, daemonGroupOf }: Template, t: number, { name, asked, room }: Missing): string {
-  const capacity = ownValue(table.capacity[t], name) ?? 0;
-  const system = capacity - (ownValue(table.allocatable[t], name) ?? 0);
+  const capacity = table.amounts.capacity(name)[t] ?? 0;
+  const system = capacity - (table.amounts.allocatable(name)[t] ?? 0);
   const daemons = ownValue(daemonGroups[daemonGroupOf[t] ?? 0]?.overhead, name) ?? 0;
   const parts = [
     ...(system > 0 ? [`${amountText(system, name, "up")} for the system`] : []),

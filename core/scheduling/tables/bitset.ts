@@ -30,6 +30,16 @@ export function intersection(a: Bitset, b: Bitset): Bitset {
   return both;
 }
 
+/** Adds the members of `more` in place. */
+export function addAll(set: Bitset, more: Bitset | undefined): void {
+  for (let w = 0; w < set.length; w++) set[w] = (set[w] ?? 0) | (more?.[w] ?? 0);
+}
+
+/** Removes the members of `fewer` in place. */
+export function removeAll(set: Bitset, fewer: Bitset | undefined): void {
+  for (let w = 0; w < set.length; w++) set[w] = (set[w] ?? 0) & ~(fewer?.[w] ?? 0);
+}
+
 /** Whether the sets have a common member. */
 export function overlap(a: Bitset, b: Bitset): boolean {
   for (let w = 0; w < a.length; w++) if (((a[w] ?? 0) & (b[w] ?? 0)) !== 0) return true;

@@ -14,6 +14,16 @@ export interface FrontierSource {
   readonly cpu: number;
 }
 
+/** Reads the room that a type has for pods at one step of its price into `row`, in milli-units. */
+export function readRoom(
+  row: Float64Array,
+  { room, cpu }: Pick<FrontierSource, "room" | "cpu">,
+  { type, maxCpu }: { readonly type: number; readonly maxCpu: number },
+): void {
+  for (let r = 0; r < row.length; r++) row[r] = room[type * row.length + r] ?? 0;
+  if (cpu >= 0 && maxCpu < (row[cpu] ?? 0)) row[cpu] = maxCpu;
+}
+
 /**
  * The Pareto frontier of price and room: types by rising price, without types that have no more of any resource than a
  * cheaper one. The cheapest type with room for a request is always on the frontier, and the frontier is short. It is
@@ -28,11 +38,14 @@ export class Frontier {
   readonly #prices: number[] = [];
   /** Rows of `width` amounts, by place. */
   readonly #room: number[] = [];
+  /** Amounts of the entry that is read now. */
+  readonly #row: Float64Array;
   /** Number of entries of the source that were read. */
   #seen = 0;
 
   constructor(source: FrontierSource) {
     this.#source = source;
+    this.#row = new Float64Array(source.width);
   }
 
   /** Place of the cheapest type with room for `need`, at place `from` or after it; -1 without one. */
@@ -78,18 +91,15 @@ export class Frontier {
 
   /** Adds the next entry of the source that belongs to the frontier; false when none is left. */
   #extend(): boolean {
-    const { ranked, types, room, width, cpu } = this.#source;
+    const { ranked, types } = this.#source;
     for (let next = ranked[this.#seen]; next !== undefined; next = ranked[this.#seen]) {
       this.#seen++;
-      const { type, price, maxCpu } = next;
-      if (!hasBit(types, type)) continue;
-      const row = room.subarray(type * width, (type + 1) * width);
-      const isCut = cpu >= 0 && maxCpu < (row[cpu] ?? 0);
-      const amounts = isCut ? row.map((amount, r) => (r === cpu ? maxCpu : amount)) : row;
-      if (this.#isDominated(amounts)) continue;
-      this.#types.push(type);
-      this.#prices.push(price);
-      for (let r = 0; r < width; r++) this.#room.push(amounts[r] ?? 0);
+      if (!hasBit(types, next.type)) continue;
+      readRoom(this.#row, this.#source, next);
+      if (this.#isDominated(this.#row)) continue;
+      this.#types.push(next.type);
+      this.#prices.push(next.price);
+      for (const amount of this.#row) this.#room.push(amount);
       return true;
     }
     return false;

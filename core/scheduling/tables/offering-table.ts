@@ -21,6 +21,18 @@ function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
   return capacityType === "reserved" && reservationCapacity !== undefined && reservationCapacity <= 0;
 }
 
+/** Whether two offerings of a zone differ in nothing that requirements ask for, and so are of one column. */
+function isAlike(column: Offering | undefined, offering: Offering): boolean {
+  return (
+    column !== undefined &&
+    column.capacityType === offering.capacityType &&
+    column.zoneId === offering.zoneId &&
+    column.reservationId === offering.reservationId &&
+    column.reservationType === offering.reservationType &&
+    column.reservationInterruptible === offering.reservationInterruptible
+  );
+}
+
 /**
  * Available offerings as a table: a row for each instance type, a column for each zone, capacity type and reservation.
  */
@@ -33,16 +45,18 @@ export class OfferingTable {
 
   constructor(types: readonly InstanceType[]) {
     this.#size = types.length;
-    const byText = new Map<string, number>();
+    const byZone = new Map<string, number[]>();
     types.forEach(({ offerings }, t) => {
       for (const offering of offerings) {
         if (!offering.available || isUsedUp(offering)) continue;
-        const { zone, capacityType, zoneId, reservationId, reservationType, reservationInterruptible, price } = offering;
-        const text = `${zone} ${capacityType} ${zoneId} ${reservationId} ${reservationType} ${reservationInterruptible}`;
-        let column = byText.get(text);
+        const { zone, price } = offering;
+        const inZone = byZone.get(zone) ?? [];
+        if (inZone.length === 0) byZone.set(zone, inZone);
+        // A zone has few columns, and comparing them is faster than a text for each of the thousands of offerings.
+        let column = inZone.find((c) => isAlike(this.#columns[c], offering));
         if (column === undefined) {
           column = this.#columns.push(offering) - 1;
-          byText.set(text, column);
+          inZone.push(column);
           this.#prices.push(new Float64Array(types.length).fill(Number.POSITIVE_INFINITY));
         }
         const prices = this.#prices[column];

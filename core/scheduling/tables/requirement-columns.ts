@@ -1,7 +1,7 @@
 import type { InstanceType } from "../../model/instance-type.ts";
 import type { Requirement } from "../../requirements/requirement.ts";
 import { conflictOf, normalizeKey, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
-import { type Bitset, emptyBitset, fullBitset, setBit } from "./bitset.ts";
+import { addAll, type Bitset, emptyBitset, fullBitset, removeAll, setBit } from "./bitset.ts";
 
 type WrittenRequirement = InstanceType["requirements"][number];
 
@@ -35,10 +35,11 @@ export class RequirementColumns {
   constructor(types: readonly InstanceType[]) {
     this.#size = types.length;
     types.forEach(({ requirements }, t) => {
-      for (const item of requirements) {
-        const key = normalizeKey(item.key);
-        const known = this.#written.get(key);
-        if (known === undefined) this.#written.set(key, { types: [t], items: [item] });
+      // Counted, because a cold start reads 30,000 of them before the code is compiled.
+      for (let i = 0; i < requirements.length; i++) {
+        const item = requirements[i] as WrittenRequirement;
+        const known = this.#written.get(item.key) ?? this.#written.get(normalizeKey(item.key));
+        if (known === undefined) this.#written.set(normalizeKey(item.key), { types: [t], items: [item] });
         else {
           known.types.push(t);
           known.items.push(item);
@@ -61,16 +62,17 @@ export class RequirementColumns {
     const asMap: Requirements = new Map([[wanted.key, wanted]]);
     const compare = (at: number): void => {
       const [item, types] = [column.items[at], column.typesOf[at]];
-      if (item !== undefined && types !== undefined && conflictOf(new Map([[wanted.key, item]]), asMap) !== undefined) remove(bits, types);
+      if (item !== undefined && types !== undefined && conflictOf(new Map([[wanted.key, item]]), asMap) !== undefined)
+        removeAll(bits, types);
     };
     column.others.forEach(compare);
     // Pods that name a few values of their own are compared with the types that have these, not with all.
     const named = [...wanted.values].flatMap((value) => column.ofOneValue.get(value) ?? []);
     if (!wanted.complement) {
-      remove(bits, column.oneValue);
-      for (const at of named) add(bits, column.typesOf[at]);
+      removeAll(bits, column.oneValue);
+      for (const at of named) addAll(bits, column.typesOf[at]);
     } else if (wanted.gte === undefined && wanted.lte === undefined) {
-      for (const at of named) remove(bits, column.typesOf[at]);
+      for (const at of named) removeAll(bits, column.typesOf[at]);
     } else for (const items of column.ofOneValue.values()) items.forEach(compare);
     return bits;
   }
@@ -80,33 +82,36 @@ export class RequirementColumns {
     if (known !== undefined) return known;
     const written = this.#written.get(key);
     if (written === undefined) return undefined;
-    const byType = new Map<number, WrittenRequirement[]>();
-    written.types.forEach((t, i) => {
-      const item = written.items[i];
-      const list = byType.get(t);
-      if (item === undefined) return;
-      if (list === undefined) byType.set(t, [item]);
-      else list.push(item);
-    });
     const items: Requirement[] = [];
-    const indexByText = new Map<string, number>();
+    const typesOf: Bitset[] = [];
     const itemOf = new Int32Array(this.#size).fill(-1);
-    for (const [t, list] of byType) {
+    const indexByText = new Map<string, number>();
+    const indexOf = (list: readonly WrittenRequirement[]): number => {
       const text = list.map(({ operator, values, minValues }) => `${operator} ${values?.join()} ${minValues}`).join(";");
-      let index = indexByText.get(text);
+      const known = indexByText.get(text);
+      if (known !== undefined) return known;
+      const [item] = requirementsFrom(list).values();
+      if (item === undefined) return -1;
+      indexByText.set(text, items.length);
+      typesOf.push(emptyBitset(this.#size));
+      return items.push(item) - 1;
+    };
+    // Instance types share the objects of equal requirements (core/offerings/type-requirements.ts).
+    const indexByObject = new Map<WrittenRequirement, number>();
+    for (let i = 0, end = 0; i < written.types.length; i = end) {
+      const [t, first] = [written.types[i] ?? 0, written.items[i]];
+      end = i + 1;
+      while (written.types[end] === t) end++;
+      if (first === undefined) continue;
+      let index = end === i + 1 ? indexByObject.get(first) : undefined;
       if (index === undefined) {
-        const [item] = requirementsFrom(list).values();
-        if (item === undefined) continue;
-        index = items.push(item) - 1;
-        indexByText.set(text, index);
+        index = indexOf(written.items.slice(i, end));
+        if (end === i + 1) indexByObject.set(first, index);
       }
       itemOf[t] = index;
-    }
-    const typesOf = items.map(() => emptyBitset(this.#size));
-    itemOf.forEach((at, t) => {
-      const bits = typesOf[at];
+      const bits = typesOf[index];
       if (bits !== undefined) setBit(bits, t);
-    });
+    }
     const ofOneValue = new Map<string, number[]>();
     const oneValue = emptyBitset(this.#size);
     const others: number[] = [];
@@ -116,19 +121,13 @@ export class RequirementColumns {
         others.push(at);
         return;
       }
-      ofOneValue.set(value, [...(ofOneValue.get(value) ?? []), at]);
-      add(oneValue, typesOf[at]);
+      const same = ofOneValue.get(value);
+      if (same === undefined) ofOneValue.set(value, [at]);
+      else same.push(at);
+      addAll(oneValue, typesOf[at]);
     });
     const column = { items, itemOf, typesOf, ofOneValue, oneValue, others };
     this.#columns.set(key, column);
     return column;
   }
-}
-
-function add(bits: Bitset, types: Bitset | undefined): void {
-  for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ?? 0) | (types?.[w] ?? 0);
-}
-
-function remove(bits: Bitset, types: Bitset | undefined): void {
-  for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ?? 0) & ~(types?.[w] ?? 0);
 }

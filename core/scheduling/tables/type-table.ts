@@ -3,15 +3,14 @@
 // starts here. Must not know: pods, NodePools, claims, topology.
 
 import { oncePer } from "../../lib/once-per.ts";
-import { ownValue } from "../../lib/own-value.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
-import { parseResources, type Resources } from "../../model/quantity.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
-import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
+import { addAll, type Bitset, emptyBitset, hasBit, overlap } from "./bitset.ts";
 import { admits, OfferingTable, type Prices } from "./offering-table.ts";
 import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
+import { ResourceColumns } from "./resource-columns.ts";
 
 /**
  * A catalogue of instance types, sorted by name, that answers requirements with bitsets of type indexes.
@@ -21,21 +20,14 @@ import type { RequirementSet } from "./requirement-sets.ts";
  */
 export class TypeTable {
   readonly types: readonly InstanceType[];
-  /** By type, in milli-units. */
-  readonly capacity: readonly Resources[];
-  /**
-   * Capacity less the reservations of kubelet and system, the eviction threshold and huge pages; by type, in
-   * milli-units.
-   */
-  readonly allocatable: readonly Resources[];
+  /** Capacity and allocatable by resource. */
+  readonly amounts: ResourceColumns;
   readonly #columns: RequirementColumns;
   readonly #offerings: OfferingTable;
   readonly #agreeing = new Map<string, Bitset | undefined>();
   readonly #prices = new Map<string, Prices>();
   readonly #pricesBySet = new WeakMap<RequirementSet, Prices>();
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
-  /** Resources of which some type has a capacity. */
-  readonly resources: ReadonlySet<string>;
   /** By resource: types by falling capacity. */
   readonly #byCapacity = new Map<string, readonly number[]>();
   /** Whether any type has an offering in a capacity reservation. */
@@ -45,9 +37,7 @@ export class TypeTable {
     this.types = [...types].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     this.#columns = new RequirementColumns(this.types);
     this.#offerings = new OfferingTable(this.types);
-    this.capacity = this.types.map((type) => parseResources(type.capacity));
-    this.allocatable = this.types.map((type, i) => allocatableOf(type, this.capacity[i] ?? {}));
-    this.resources = new Set(this.capacity.flatMap((capacity) => Object.keys(capacity)));
+    this.amounts = new ResourceColumns(this.types);
     this.hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
   }
 
@@ -56,7 +46,7 @@ export class TypeTable {
     const known = this.#admitted.get(set);
     if (known !== undefined) return known;
     const bits = emptyBitset(this.types.length);
-    for (const t of this.prices(set).order) setBit(bits, t);
+    for (const [, priced] of this.prices(set).byCapacityType) addAll(bits, priced);
     this.keepAgreeing(bits, set.requirements.values());
     this.#admitted.set(set, bits);
     return bits;
@@ -128,14 +118,13 @@ export class TypeTable {
 
   /** Largest capacity of a resource over some types, in milli-units; 0 without types. */
   largest(types: Bitset, resource: string): number {
+    const capacity = this.amounts.capacity(resource);
     let order = this.#byCapacity.get(resource);
     if (order === undefined) {
-      const size = (t: number): number => ownValue(this.capacity[t], resource) ?? 0;
-      order = this.types.map((_, t) => t).sort((a, b) => size(b) - size(a));
+      order = this.types.map((_, t) => t).sort((a, b) => (capacity[b] ?? 0) - (capacity[a] ?? 0));
       this.#byCapacity.set(resource, order);
     }
-    const first = order.find((t) => hasBit(types, t));
-    return first === undefined ? 0 : (ownValue(this.capacity[first], resource) ?? 0);
+    return capacity[order.find((t) => hasBit(types, t)) ?? -1] ?? 0;
   }
 
   /** Values that a type has for a key, for minValues and topology domains. */
@@ -147,15 +136,3 @@ export class TypeTable {
 
 /** The table of a catalogue, made once for each list of types. */
 export const typeTable: (types: readonly InstanceType[]) => TypeTable = oncePer((types) => new TypeTable(types));
-
-function allocatableOf(type: InstanceType, capacity: Resources): Resources {
-  const left: Record<string, number> = { ...capacity };
-  for (const part of [type.overhead.kubeReserved, type.overhead.systemReserved, type.overhead.evictionThreshold]) {
-    const held = parseResources(part);
-    for (const name in held) left[name] = (ownValue(left, name) ?? 0) - (held[name] ?? 0);
-  }
-  let huge = 0;
-  for (const name in capacity) if (name.startsWith("hugepages-")) huge += capacity[name] ?? 0;
-  if (huge > 0) left["memory"] = Math.max(0, (left["memory"] ?? 0) - huge);
-  return left;
-}
