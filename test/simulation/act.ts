@@ -55,6 +55,9 @@ export function perform(act: Act, lab: Lab): void {
     case "break hardware":
       breakHardware(lab, act);
       return;
+    case "others reserve":
+      cloud.reservations.splice(0, 1, ...cloud.reservations.slice(0, 1).map((one) => ({ ...one, instances: act.left })));
+      return;
     case "ring neighbour":
       ringNeighbour(lab);
       return;

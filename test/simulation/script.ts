@@ -63,6 +63,8 @@ export type Act =
   | { readonly what: "delete"; readonly kind: string; readonly name: string }
   /** An agent reports broken hardware of a node; after so many minutes it takes that back, without a number never. */
   | { readonly what: "break hardware"; readonly pick: Pick; readonly minutes: number | undefined }
+  /** Other users of the account take machines of the reservation, so that so many are left for the cluster. */
+  | { readonly what: "others reserve"; readonly left: number }
   /** Events about the neighbour cluster: a notice for its machine, and a wake-up for its planner. */
   | { readonly what: "ring neighbour" }
   | { readonly what: "interrupt"; readonly pick: Pick }

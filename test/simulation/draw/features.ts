@@ -39,10 +39,13 @@ const staticPool: Draw = (random, anytime, { objects }) => {
   return {
     gates: { staticCapacity: true },
     added: [{ ...like, metadata: { name: "fixed" }, spec: { ...spec, replicas: random.between(0, 3) } }],
-    events: [1, 2].map(() => ({ at: anytime(), what: "edit pool", pool: "fixed", spec: { replicas: random.between(0, 3) } })),
+    events: [1, 2, 3, 4].map(() => ({ at: anytime(), what: "edit pool", pool: "fixed", spec: { replicas: random.between(0, 3) } })),
   };
 };
 const NO_OBJECT: ApiObject = { apiVersion: "", kind: "", metadata: { name: "" }, spec: {} };
+
+/** Each type of another family is cheaper than what this is added to. */
+export const DEAR = "+900%";
 
 const overlays: Draw = (random, anytime) => {
   const family = random.pick(["c5", "m5"]);
@@ -52,7 +55,7 @@ const overlays: Draw = (random, anytime) => {
     metadata: { name: "prices" },
     spec: {
       requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "In", values: [family] }],
-      priceAdjustment: random.pick(["+10%", "-30%", "+300%"]),
+      priceAdjustment: random.pick(["+10%", "-30%", DEAR, DEAR]),
     },
   };
   const at = anytime();
@@ -86,13 +89,14 @@ const buffers: Draw = (random, anytime) => {
 
 const spotToSpot: Draw = () => ({ gates: { spotToSpotConsolidation: true } });
 
-const reservations: Draw = (random) => {
+const reservations: Draw = (random, anytime) => {
   const reservation: SimulatedReservation = {
     ...{ id: "cr-1", zone: "us-west-2a", instanceType: random.pick(["m5.large", "m5.xlarge", "c5.xlarge"]), ownerID: "111122223333" },
     ...{ instanceMatchCriteria: "targeted", reservationType: "default", interruptible: false, instances: random.between(1, 3) },
   };
   return {
     features: { reservations: [reservation] },
+    events: [0, 2, 0].map((left) => ({ at: anytime(), what: "others reserve", left })),
     change: (object) => {
       if (object.kind === "EC2NodeClass") return withSpec(object, { capacityReservationSelectorTerms: [{ id: "cr-1" }] });
       return object.kind === "NodePool" ? withReserved(object) : object;

@@ -6,6 +6,7 @@ import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from ".
 import { limitsKept } from "./limits.ts";
 import { neighbourLeftAlone } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
+import { dearLeftAlone } from "./overlays.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { boughtOnce } from "./purchases.ts";
 import { sickReplaced } from "./repairs.ts";
@@ -32,7 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded],
-  ...[replicasKept, sickReplaced, neighbourLeftAlone],
+  ...[replicasKept, sickReplaced, dearLeftAlone, neighbourLeftAlone],
 ];
 
 /** The invariant that play.ts checks itself. */

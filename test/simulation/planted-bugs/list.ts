@@ -437,6 +437,71 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: "broken hardware tolerated for one minute",
+    within: 60,
+    edits: [
+      {
+        file: "core/repair/policies.ts",
+        find: '{ condition: "AcceleratedHardwareReady", status: "False", tolerationMs: 10 * MINUTE_MS },',
+        replace: '{ condition: "AcceleratedHardwareReady", status: "False", tolerationMs: MINUTE_MS },',
+      },
+    ],
+  },
+  {
+    name: "virtual pods of buffers not planned for",
+    within: 60,
+    edits: [
+      {
+        file: "functions/shared/cluster-state.ts",
+        find: "headroom.flatMap((room) => room.pods)",
+        replace: "headroom.slice(0, 0).flatMap((room) => room.pods)",
+      },
+    ],
+  },
+  {
+    name: "overlays read by nobody",
+    within: 100,
+    edits: [
+      {
+        file: "functions/shared/cluster-state.ts",
+        find: 'settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],',
+        replace: 'settings.nodeOverlay ? kubernetes.list("NodeOverlay", { labelSelector: "none=none" }) : [],',
+      },
+      {
+        file: "functions/lifecycle/launch/view.ts",
+        find: "if (!settings.nodeOverlay || pool === undefined) return own;",
+        replace: "if (settings || pool === undefined) return own;",
+      },
+    ],
+  },
+  {
+    name: "a cluster that does not answer ends the sweep of those behind it",
+    within: 60,
+    edits: [
+      {
+        file: "functions/shared/cluster-entry.ts",
+        find: "await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));",
+        replace: "for (const cluster of [...deps.clusters].reverse()) await scheduled(cluster, event, onSchedule, deps);",
+      },
+      {
+        file: "functions/shared/cluster-entry.ts",
+        find: 'log.error("the scheduled pass failed;',
+        replace: 'throw error;\n    log.error("the scheduled pass failed;',
+      },
+    ],
+  },
+  {
+    name: "reservations that are full not marked",
+    within: 100,
+    edits: [
+      {
+        file: "core/launch/marks.ts",
+        find: "else if (reservation !== undefined) mark(reservationMark(reservation.id, expiresAt));",
+        replace: 'else if (reservation !== undefined) mark(reservationMark("none", expiresAt));',
+      },
+    ],
+  },
+  {
     name: "marks of offerings without capacity not read",
     within: 40,
     edits: [{ file: SQLITE, find: "sql.unavailable.all(cluster, now).map(", replace: "sql.unavailable.all(cluster, now * 2).map(" }],

@@ -1,0 +1,35 @@
+import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
+import { DEAR } from "../draw/features.ts";
+import { CLAIM_UID } from "./facts.ts";
+import type { Invariant } from "./invariant.ts";
+
+const MINUTE_MS = 60_000;
+/** An overlay is in force once its status says so, and plans may be older than it, ms. */
+const IN_FORCE_MS = 4 * MINUTE_MS;
+
+export const dearLeftAlone: Invariant = {
+  name: "dear types left alone",
+  law: "No machine of a family that a NodeOverlay has made ten times as expensive is bought while others have capacity.",
+  watch: ({ lab, history, faults }, violated) => {
+    let dear: { readonly family: string; readonly since: number } | undefined;
+    return {
+      onChange: ({ kind, type, object }) => {
+        if (kind !== "NodeOverlay") return;
+        const { spec } = object as unknown as NodeOverlay;
+        const isDear = type !== "DELETED" && spec.priceAdjustment === DEAR;
+        const since = dear?.since ?? lab.world.clock.now();
+        dear = isDear ? { family: spec.requirements[0]?.values?.[0] ?? "", since } : undefined;
+      },
+      onLaunch: ({ instance }) => {
+        const now = lab.world.clock.now();
+        const life = history.claims.get(instance.tags[CLAIM_UID] ?? "");
+        if (dear === undefined || life === undefined || life.byUser || instance.capacityType === "reserved") return;
+        const isLate = life.plannedAt - dear.since > IN_FORCE_MS;
+        const isShort = lab.cloud.outages.some(({ until = now }) => now - until < IN_FORCE_MS);
+        const isHit = faults.hits.some(({ at }) => now - at < IN_FORCE_MS);
+        if (isLate && !isShort && !isHit && instance.instanceType.startsWith(`${dear.family}.`))
+          violated(`${instance.id} is a ${instance.instanceType}, which an overlay has made ten times as expensive`);
+      },
+    };
+  },
+};
