@@ -453,8 +453,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/shared/cluster-state.ts",
-        find: "headroom.flatMap((room) => room.pods)",
-        replace: "headroom.slice(0, 0).flatMap((room) => room.pods)",
+        find: "spread(headroom.flatMap((room) => room.pods)",
+        replace: "spread(headroom.slice(0, 0).flatMap((room) => room.pods)",
       },
     ],
   },
