@@ -3,8 +3,10 @@
  * size, then a table. Each size is measured in a process of its own (measure.ts); no test asserts a time. Families:
  * diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
  *
- * `--shapes` prints CPU seconds instead, of a first solve, and adds families of pods that are all different
- * (all-different.ts). `--oracle` (needs Go) runs Karpenter v1.14.1 itself on the same pods right after ours.
+ * `--oracle` (needs Go) runs Karpenter v1.14.1 itself on the same pods right after ours, and prints CPU times of all
+ * threads, which a busy machine stretches less: of the first solve of a process (cold) and of the best (warm).
+ * `--shapes` prints CPU seconds instead, of a first solve, and adds the families of pods that are all alike, or all
+ * different (all-different.ts).
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -24,6 +26,7 @@ interface Line {
   readonly pods: number;
   readonly coldMs: number;
   readonly coldCpuMs: number;
+  readonly bestCpuMs: number;
   readonly bestMs: number;
   readonly medianMs: number;
   readonly podsPerSecond: number;
@@ -72,13 +75,15 @@ for (const source of sources) {
       continue;
     }
     const line = JSON.parse(stdout) as Line;
-    if (values.shapes) printCpu(line, values.oracle && isFamily(source) ? askKarpenter(source as Family, size) : undefined);
+    const theirs = values.oracle && isFamily(source) ? askKarpenter(source as Family, size, runs + 1) : undefined;
+    if (values.shapes) printCpu(line, theirs);
+    else if (values.oracle) printBeside(line, theirs);
     else process.stdout.write(stdout);
     lines.push(line);
   }
 }
 
-if (values.shapes) process.exit();
+if (values.shapes || values.oracle) process.exit();
 
 const HEAD =
   "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %: LP, with spread  heap MiB  rss cold/peak MiB  × Karpenter";
@@ -119,6 +124,18 @@ function printCpu(
       ? ""
       : `  Karpenter ${(theirs.cpuMs / 1000).toFixed(2)} s  ${theirs.nodes} nodes  left ${theirs.left}  × ${ratio.toFixed(1)}`;
   console.log(`${source.padEnd(18)}${String(pods).padStart(7)}  ${ours}${beside}`);
+}
+
+/** One row of `--oracle`, as in docs/speed.md. */
+function printBeside({ source, pods, coldCpuMs, bestCpuMs, claims }: Line, theirs: ReturnType<typeof askKarpenter>): void {
+  if (lines.length === 0) {
+    console.log("| pods | number | cold: ours, ms | Karpenter, ms | × | warm: ours, ms | Karpenter, ms | × | nodes: ours | Karpenter |");
+    console.log("| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |");
+  }
+  const beside = (ours: number, their: number | undefined): readonly string[] =>
+    their === undefined ? [ours.toFixed(0), "", ""] : [ours.toFixed(0), their.toFixed(0), (their / ours).toFixed(1)];
+  const cells = [source, pods, ...beside(coldCpuMs, theirs?.cpuMs), ...beside(bestCpuMs, theirs?.bestCpuMs), claims, theirs?.nodes ?? ""];
+  console.log(`| ${cells.join(" | ")} |`);
 }
 
 /** Slope of log(time) over log(pods), least squares. */

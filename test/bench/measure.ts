@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
+import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { solve } from "../../core/scheduling/solve.ts";
 import { lowerBounds } from "./lower-bound.ts";
@@ -31,7 +32,7 @@ let heapMib = 0;
 let coldRssMib = 0;
 let snapshot = read();
 const pods = snapshot.pods.length;
-let plan = solve({ ...snapshot, pods: [] });
+let plan: Plan | undefined;
 for (let run = 0; run < Number(runs) + 1; run++) {
   if (run > 0) snapshot = read();
   const cpu = process.cpuUsage();
@@ -46,6 +47,7 @@ for (let run = 0; run < Number(runs) + 1; run++) {
 const [cold = 0, ...warm] = walls;
 const sorted = [...warm].sort((a, b) => a - b);
 const peakRssMib = process.resourceUsage().maxRSS / 1024;
+if (plan === undefined) throw new Error("no run was asked for");
 const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
 // The linear program of pods that are all different is as large as all of them together.
 const isShape = FAMILIES_AND_SHAPES.some((name) => name === source) && !FAMILIES.some((name) => name === source);

@@ -8,8 +8,8 @@ import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts"
 import { oddPod, SHAPES, type Shape } from "./all-different.ts";
 
 export const FAMILIES = ["diverse", "deployments"] as const;
-export type Family = (typeof FAMILIES)[number] | Shape;
-export const FAMILIES_AND_SHAPES: readonly Family[] = [...FAMILIES, ...SHAPES];
+export type Family = (typeof FAMILIES)[number] | "alike" | Shape;
+export const FAMILIES_AND_SHAPES: readonly Family[] = [...FAMILIES, "alike", ...SHAPES];
 
 /** The input that stays the same between runs, as a warm function keeps its instance types. */
 export interface Setting {
@@ -21,14 +21,15 @@ export interface Setting {
 
 /**
  * "diverse": the mix of Karpenter's benchmark on 400 invented types. "deployments": Deployments of uneven size on the
- * AWS catalogue. A shape: pods that are all different (all-different.ts), on the AWS catalogue
- * or, for a quick test, on each nth of its types.
+ * AWS catalogue. "alike": copies of one pod on it. A shape: pods that are all different (all-different.ts), on the AWS
+ * catalogue or, for a quick test, on each nth of its types.
  */
 export function settingOf(family: Family, each = 1): Setting {
   if (family === "diverse") return diverse();
   const catalogue = deployments();
   const setting = { ...catalogue, instanceTypes: catalogue.instanceTypes.filter((_, i) => i % each === 0) };
   if (family === "deployments") return setting;
+  if (family === "alike") return { ...setting, pods: alikePods };
   const types = setting.instanceTypes.map(({ name }) => name).sort();
   const zones = [...new Set(setting.instanceTypes.flatMap(({ offerings }) => offerings.map(({ zone }) => zone)))].sort();
   const tenants = { key: "example.com/tenant", operator: "Exists" as const };
@@ -203,6 +204,10 @@ function deploymentPods(count: number, zones: readonly string[]): readonly Pod[]
     for (let i = 0; i < replicas && pods.length < count; i++) pods.push(pendingPod(`${app}-${i}`, { app }, requests, spec));
   }
   return pods;
+}
+
+function alikePods(count: number): readonly Pod[] {
+  return Array.from({ length: count }, (_, i) => pendingPod(`pod-${i}`, { app: "web" }, { cpu: "500m", memory: "1Gi" }, {}));
 }
 
 function deploymentRequests(pick: ReturnType<typeof picker>): Record<string, string> {
