@@ -33,6 +33,9 @@ export interface AutoscalerStackProps extends StackProps {
   readonly extraEnvironment?: Readonly<Record<string, string>>;
 }
 
+/** CloudFormation's limit for the value of an output, in bytes. */
+const MAX_OUTPUT_LENGTH = 1_024;
+
 /** One autoscaler for any number of clusters of a region, in this account and in others. */
 export class AutoscalerStack extends Stack {
   readonly settings: DeploymentSettings;
@@ -59,6 +62,8 @@ export class AutoscalerStack extends Stack {
     for (const { name } of settings.createNodeRoles ? this.#ownClusters() : []) makeNodeRole(this, name, settings.accessEntries);
     this.#watchDeadLetters();
     new CfnOutput(this, "Version", { value: VERSION });
+    const names = settings.clusters.map(({ name }) => name).join(",");
+    if (names.length <= MAX_OUTPUT_LENGTH) new CfnOutput(this, "Clusters", { value: names });
     new CfnOutput(this, "TableName", { value: table.tableName });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
     new CfnOutput(this, "InterruptionQueueArn", { value: queues.interruption.queueArn });
