@@ -7,6 +7,7 @@
 import { endWithReader } from "../functions/adapters/command-line.ts";
 import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";
+import { installCommand } from "./install/command.ts";
 import { labCommand } from "./lab/command.ts";
 import { manifestsCommand } from "./manifests/command.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
@@ -21,6 +22,7 @@ const COMMANDS = [
   whatIfCommand,
   convertCommand,
   labCommand,
+  installCommand,
   synthCommand,
   manifestsCommand,
   rebuildCommand,
