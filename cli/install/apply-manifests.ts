@@ -38,6 +38,23 @@ async function isOthers(object: KubeObject, api: ClusterApi): Promise<boolean> {
   return found !== undefined && found.metadata.annotations?.[VERSION_ANNOTATION] === undefined;
 }
 
+/** The webhook configurations that an installation may make. */
+const WEBHOOKS: readonly KubeObject[] = [
+  ["ValidatingWebhookConfiguration", "karpenter-serverless-notify"],
+  ["ValidatingWebhookConfiguration", "karpenter-serverless-admission"],
+  ["MutatingWebhookConfiguration", "karpenter-serverless-admission"],
+].map(([kind = "", name = ""]) => ({ apiVersion: "admissionregistration.k8s.io/v1", kind, metadata: { name } }));
+
+/** Removes the webhooks that are not among the wanted objects, because nobody answers at their URLs any more. */
+export async function removeOutdated(wanted: readonly KubeObject[], { api, print }: Omit<Applying, "sleep">): Promise<void> {
+  for (const object of WEBHOOKS) {
+    const isWanted = wanted.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name);
+    if (isWanted || (await api.find(object)) === undefined) continue;
+    await api.remove(object);
+    print(`  ${object.kind} ${object.metadata.name} removed`);
+  }
+}
+
 const RETRY_MS = 1_000;
 /** How long a kind may take from its definition until the API server serves it. */
 const MAX_RETRIES = 30;

@@ -3,7 +3,8 @@
 // with the mend where something is missing. No check asks anybody or changes anything.
 
 import { hasFunctionUrls, hasPublicUrl } from "../../infra/settings.ts";
-import type { Facts, Observed, Wanted } from "./facts.ts";
+import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
+import { isOurs, namesOf, type StackState } from "./stack-state.ts";
 
 /** "fault" stops the installation, "note" is something to know; `text` is one sentence. */
 export interface Verdict {
@@ -37,6 +38,10 @@ const tagged =
         `no ${words} has the tag ${tag}, which an EC2NodeClass usually selects by; add it: aws ec2 create-tags --tags Key=karpenter.sh/discovery,Value=${facts.cluster} --resources IDS`,
       );
     });
+
+/** Whether the stack has made the cluster's node role, or may have: one that is half made does not say. */
+const mayOwnRole = (cluster: string, stack: StackState | undefined): boolean =>
+  stack !== undefined && (namesOf(stack, "ClustersWithNodeRole").includes(cluster) || !stack.status.endsWith("_COMPLETE"));
 
 /** All checks by name, in the order in which they are told. */
 export const CHECKS: Readonly<Record<string, Check>> = {
@@ -105,13 +110,27 @@ export const CHECKS: Readonly<Record<string, Check>> = {
       return fault(`${region} has no Lambda function URLs; give --public-url apiGateway, or --sources sweep`);
     return ok(wanted.publicUrl === "apiGateway" ? "API Gateway" : "a Lambda function URL");
   },
-  "node role": ({ cluster, nodeRole }, { createNodeRoles }) =>
+  stack: ({ cluster, stack }, { stackName, clusters }) =>
+    of(stack, (found) => {
+      if (found === undefined) return ok(`${stackName} will be made`);
+      if (!isOurs(found)) return fault(`${stackName} is another product's stack, which this would replace; give --stack another name`);
+      const lost = namesOf(found, "Clusters").filter((name) => clusters.every((wanted) => wanted.name !== name));
+      return lost.length === 0
+        ? ok(`${stackName} is ${found.status} and serves ${namesOf(found, "Clusters").join(", ") || "nobody yet"}`)
+        : fault(
+            `${stackName} also serves ${lost.join(", ")}, which this would take from it; give --stack another name, or ${lost.join(", ")} and ${cluster} in a settings file (--config)`,
+          );
+    }),
+  "node role": ({ cluster, nodeRole, stack }, { createNodeRoles, clusters }) =>
     of(nodeRole, (arn) => {
+      const name = nodeRoleOf(cluster, { clusters });
+      if (arn !== undefined && createNodeRoles && "value" in stack && !mayOwnRole(cluster, stack.value))
+        return fault(`role ${name} exists already, so the stack cannot make it; leave --create-node-role out, or delete the role`);
       if (arn !== undefined) return ok(arn);
       return createNodeRoles
         ? ok("the stack makes it")
         : fault(
-            `there is no role KarpenterNodeRole-${cluster}, which nodes need; give --create-node-role, or name your own in nodeRoles of a settings file (--config)`,
+            `there is no role ${name}, which nodes need; give --create-node-role, or name your own in nodeRoles of a settings file (--config)`,
           );
     }),
   "node role's access": ({ cluster, eks, nodeRole, nodeEntry }, { createNodeRoles }) =>

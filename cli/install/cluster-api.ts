@@ -3,7 +3,7 @@ import { failure, messageOf } from "../../functions/adapters/kubernetes/errors.t
 import type { ApiRequest, ApiResponse, Transport } from "../../functions/adapters/kubernetes/transport.ts";
 import type { ClusterApi, KubeObject } from "./ports.ts";
 
-/** The paths of the kinds that an installation writes. */
+/** The paths of the kinds that an installation writes or removes. */
 const PLURALS: Readonly<Record<string, string>> = {
   CustomResourceDefinition: "customresourcedefinitions",
   ClusterRole: "clusterroles",
@@ -14,6 +14,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   ValidatingWebhookConfiguration: "validatingwebhookconfigurations",
   MutatingWebhookConfiguration: "mutatingwebhookconfigurations",
   NodePool: "nodepools",
+  NodeClaim: "nodeclaims",
   EC2NodeClass: "ec2nodeclasses",
 };
 
@@ -51,11 +52,24 @@ export function clusterApi(send: Transport, now: () => number): ClusterApi {
         ...(running !== undefined && { karpenter: `${running.metadata.namespace}/${running.metadata.name}` }),
       };
     },
+    list: async (type) => {
+      const response = await send({ method: "GET", path: kindPathOf(type) });
+      if (response.status === 404) return [];
+      if (response.status >= 400) throw new Error(`listing ${type.kind}s: ${messageOf(response)}`);
+      const { items = [] } = response.body as { readonly items?: readonly KubeObject[] };
+      // The items of a list do not say their kind.
+      return items.map((item) => ({ ...item, ...type }));
+    },
     find: async (object) => {
       const response = await send({ method: "GET", path: pathOf(object) });
       if (response.status === 404) return undefined;
       if (response.status >= 400) throw new Error(`reading ${object.kind} ${object.metadata.name}: ${messageOf(response)}`);
       return response.body as KubeObject;
+    },
+    remove: async (object) => {
+      const response = await send({ method: "DELETE", path: pathOf(object) });
+      if (response.status >= 400 && response.status !== 404)
+        throw new Error(`deleting ${object.kind} ${object.metadata.name}: ${messageOf(response)}`);
     },
     apply: async (object) => {
       await sent(
@@ -73,9 +87,12 @@ export function clusterApi(send: Transport, now: () => number): ClusterApi {
   };
 }
 
-function pathOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): string {
+const pathOf = ({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): string =>
+  `${kindPathOf({ apiVersion, kind }, namespace)}/${name}`;
+
+function kindPathOf({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">, namespace?: string): string {
   const plural = PLURALS[kind];
-  if (plural === undefined) throw new Error(`an installation writes no ${kind}`);
+  if (plural === undefined) throw new Error(`an installation knows no ${kind}`);
   const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  return `${group}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${plural}/${name}`;
+  return `${group}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${plural}`;
 }

@@ -1,9 +1,12 @@
 import { InputError } from "../input-error.ts";
-import type { StackState, Stacks } from "./ports.ts";
+import type { Stacks } from "./ports.ts";
+import type { StackState } from "./stack-state.ts";
 
 export interface Deployment {
   readonly name: string;
   readonly templateUrl: string;
+  /** Throws where a stack of this name must not be touched. */
+  readonly refuse: (stack: StackState | undefined) => void;
   readonly print: (line: string) => void;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -20,8 +23,9 @@ const DONE = new Set(["CREATE_COMPLETE", "UPDATE_COMPLETE"]);
  * reasons when it ends otherwise.
  */
 export async function deployStack(stacks: Stacks, deployment: Deployment): Promise<StackState["outputs"]> {
-  const { name, templateUrl, print } = deployment;
+  const { name, templateUrl, refuse, print } = deployment;
   let before = await settled(stacks, deployment);
+  refuse(before);
   if (before !== undefined && MUST_GO.has(before.status)) {
     print(`removing what a creation that failed has left of stack ${name} (${before.status})`);
     await stacks.remove(name);
@@ -37,7 +41,11 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
     );
   const seen = before === undefined ? [] : await stacks.events(name);
   print(before === undefined ? `creating stack ${name}` : `updating stack ${name}`);
-  await (before === undefined ? stacks.create(name, templateUrl) : stacks.update(name, templateUrl));
+  if (before === undefined) await stacks.create(name, templateUrl);
+  else if (!(await stacks.update(name, templateUrl))) {
+    print("  nothing is to be updated");
+    return before.outputs;
+  }
   const after = await settled(stacks, deployment, new Set(seen.map(({ id }) => id)));
   if (after !== undefined && DONE.has(after.status)) return after.outputs;
   // A failed update leaves the stack as it was, and the next attempt removes a failed creation.
@@ -47,7 +55,11 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
 }
 
 /** The stack when nothing is under way; prints what happens to its resources meanwhile, except `seen`. */
-async function settled(stacks: Stacks, { name, print, sleep }: Deployment, seen?: Set<string>): Promise<StackState | undefined> {
+export async function settled(
+  stacks: Stacks,
+  { name, print, sleep }: Pick<Deployment, "name" | "print" | "sleep">,
+  seen?: Set<string>,
+): Promise<StackState | undefined> {
   for (let isFirst = true; ; isFirst = false) {
     const state = await stacks.describe(name);
     if (seen !== undefined && state !== undefined) await tellNews(stacks, name, print, seen);
@@ -67,8 +79,10 @@ async function tellNews(stacks: Stacks, name: string, print: Deployment["print"]
 }
 
 /** Why resources failed in the last attempt; what was only cancelled for that is left out. */
-async function reasons(stacks: Stacks, name: string): Promise<string> {
-  const failed = (await stacks.events(name).catch(() => [])).filter(({ status }) => status.endsWith("_FAILED"));
+export async function reasons(stacks: Stacks, name: string): Promise<string> {
+  const events = await stacks.events(name).catch(() => []);
+  const begun = events.findIndex(({ resource, status }) => resource === name && /^(CREATE|UPDATE|DELETE)_IN_PROGRESS$/.test(status));
+  const failed = events.slice(0, begun < 0 ? events.length : begun).filter(({ status }) => status.endsWith("_FAILED"));
   const own = failed.filter(({ reason }) => !/cancelled/i.test(reason));
   return own.map(({ resource, reason }) => `${resource}: ${reason.replace(/\.$/, "")}`).join("; ") || "no event says why";
 }

@@ -1,4 +1,5 @@
 import type { DeploymentSettings } from "../../infra/settings.ts";
+import type { StackState } from "./stack-state.ts";
 
 /** What was asked for: its answer, or why there is none. */
 export type Observed<T> = { readonly value: T } | { readonly error: string };
@@ -41,6 +42,8 @@ export interface Facts {
   readonly eks: Observed<ClusterFacts>;
   readonly inCluster: Observed<InClusterFacts>;
   readonly lambda: Observed<LambdaLimit>;
+  /** Undefined when there is no stack of the wanted name. */
+  readonly stack: Observed<StackState | undefined>;
   /** The ARN of the role of nodes; undefined when there is none. */
   readonly nodeRole: Observed<string | undefined>;
   /** The type of that role's access entry, as in EC2_LINUX; undefined when there is none. */
@@ -55,5 +58,12 @@ export interface Facts {
 /** What the person wants, as far as checks depend on it. */
 export type Wanted = Pick<
   DeploymentSettings,
-  "createNodeRoles" | "publicUrl" | "notifyConcurrency" | "admissionConcurrency" | "vpc" | "clusters" | "admission"
+  "stackName" | "createNodeRoles" | "publicUrl" | "notifyConcurrency" | "admissionConcurrency" | "vpc" | "clusters" | "admission"
 >;
+
+/** The name of the role of a cluster's nodes: the settings' first, or else the one that the stack can make. */
+export const nodeRoleOf = (cluster: string, { clusters }: Pick<Wanted, "clusters">): string =>
+  clusters
+    .find(({ name }) => name === cluster)
+    ?.nodeRoles?.[0]?.split("/")
+    .at(-1) ?? `KarpenterNodeRole-${cluster}`;

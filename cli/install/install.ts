@@ -6,11 +6,13 @@ import { manifests } from "../../infra/manifests.ts";
 import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
-import { applyObjects, makeMissing, objectsOf } from "./apply-manifests.ts";
+import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
 import { type CheckResult, judge } from "./checks.ts";
 import { deployStack } from "./deploy-stack.ts";
+import { type Facts, nodeRoleOf } from "./facts.ts";
 import { observe } from "./observe.ts";
-import type { Bucket, InstallPorts, StackState } from "./ports.ts";
+import type { Bucket, InstallPorts } from "./ports.ts";
+import { namesOf, type StackState } from "./stack-state.ts";
 import { assetsOf, upload } from "./upload.ts";
 
 export interface InstallOptions {
@@ -27,24 +29,26 @@ export interface InstallOptions {
  * InputError where a check fails or a step cannot be done.
  */
 export async function install(options: InstallOptions, ports: InstallPorts, print: Print): Promise<Answer> {
-  const { cluster, region, settings, withDefaultPool, dryRun } = options;
-  const facts = await observe(cluster, region, settings, ports);
+  const { cluster, region, withDefaultPool, dryRun } = options;
+  const facts = await observe(cluster, region, options.settings, ports);
+  const settings = keepingRole(options.settings, cluster, facts);
   const results = judge(facts, settings);
   for (const line of table(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
   const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was installed; mend what is marked FAULT, then run this again`;
   if ("error" in facts.caller || (faults > 0 && !dryRun)) throw new InputError(unmet);
-  const before = await ports.stacks.describe(settings.stackName);
-  refuseOthersStack(before, settings);
+  if ("error" in facts.stack) throw new InputError(facts.stack.error);
   const bucket = ports.bucket(facts.caller.value.account);
   if (dryRun) {
-    for (const line of plan(options, bucket, before)) print(line);
+    for (const line of plan({ ...options, settings }, bucket, facts.stack.value)) print(line);
     return { output: "", isUsable: faults === 0, ...(faults > 0 && { messages: [unmet] }) };
   }
-  const outputs = await deploy(options, bucket, ports, print);
+  const outputs = await deploy({ ...options, settings }, facts, bucket, ports, print);
   print(`applying CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`);
   const applying = { api: ports.clusterApi(cluster), print, sleep: ports.sleep };
-  await applyObjects(objectsOf(manifests({ cluster, ...(await webhooks(outputs, ports)) })), applying);
+  const objects = objectsOf(manifests({ cluster, ...(await webhooks(outputs, ports)) }));
+  await applyObjects(objects, applying);
+  await removeOutdated(objects, applying);
   if (withDefaultPool) {
     print("making the default NodePool and EC2NodeClass");
     await makeMissing(defaultPool(cluster, settings), applying);
@@ -58,14 +62,10 @@ function table(results: readonly CheckResult[]): readonly string[] {
   return results.map(({ level, name, text }) => `${marks[level].padEnd(6)} ${name}: ${text}`);
 }
 
-/** A stack is deployed as a whole: clusters that the settings do not name would lose their functions. */
-function refuseOthersStack(stack: StackState | undefined, { stackName, clusters }: DeploymentSettings): void {
-  const served = stack?.outputs["Clusters"]?.split(",") ?? [];
-  const lost = served.filter((name) => clusters.every((cluster) => cluster.name !== name));
-  if (lost.length > 0)
-    throw new InputError(
-      `stack ${stackName} also serves ${lost.join(", ")}, which this would take from it; give --stack another name, or all clusters in a settings file (--config)`,
-    );
+/** A role that the stack has made stays in it, also when nobody asks for it again: the nodes live by it. */
+function keepingRole(settings: DeploymentSettings, cluster: string, { stack }: Facts): DeploymentSettings {
+  const hasMade = "value" in stack && stack.value !== undefined && namesOf(stack.value, "ClustersWithNodeRole").includes(cluster);
+  return hasMade ? { ...settings, createNodeRoles: true } : settings;
 }
 
 function plan({ cluster, settings, withDefaultPool }: InstallOptions, bucket: Bucket, before: StackState | undefined): readonly string[] {
@@ -81,7 +81,13 @@ function plan({ cluster, settings, withDefaultPool }: InstallOptions, bucket: Bu
   ];
 }
 
-async function deploy(options: InstallOptions, bucket: Bucket, ports: InstallPorts, print: Print): Promise<StackState["outputs"]> {
+async function deploy(
+  options: InstallOptions,
+  facts: Facts,
+  bucket: Bucket,
+  ports: InstallPorts,
+  print: Print,
+): Promise<StackState["outputs"]> {
   const settings = { ...options.settings, assetsBucket: bucket.name };
   const outDir = mkdtempSync(join(tmpdir(), "install-"));
   try {
@@ -90,7 +96,12 @@ async function deploy(options: InstallOptions, bucket: Bucket, ports: InstallPor
     await bucket.ensure();
     print(`bucket ${bucket.name}: ${await upload(assets, bucket)} of ${assets.length} files uploaded`);
     const { stackName: name } = settings;
-    return await deployStack(ports.stacks, { name, templateUrl: bucket.url(templateKey), print, sleep: ports.sleep });
+    // What was under way when the checks were made may have ended as another's stack.
+    const refuse = (value: StackState | undefined): void => {
+      const stack = judge({ ...facts, stack: { value } }, settings).find((result) => result.name === "stack");
+      if (stack?.level === "fault") throw new InputError(stack.text);
+    };
+    return await deployStack(ports.stacks, { name, templateUrl: bucket.url(templateKey), refuse, print, sleep: ports.sleep });
   } finally {
     rmSync(outDir, { recursive: true });
   }
@@ -107,12 +118,8 @@ async function webhooks(outputs: StackState["outputs"], { secret }: InstallPorts
 
 /** The EC2NodeClass comes first, because a NodePool without one is not ready. */
 function defaultPool(cluster: string, { clusters }: DeploymentSettings): ReturnType<typeof objectsOf> {
-  const role = clusters
-    .find(({ name }) => name === cluster)
-    ?.nodeRoles?.[0]?.split("/")
-    .at(-1);
   const yaml = readFileSync(join(ROOT, "infra/default-pool.yaml"), "utf8").replaceAll(/\$\{CLUSTER_NAME\}/g, cluster);
-  const named = role === undefined ? yaml : yaml.replace(/^( *role: ).*$/m, `$1${role}`);
+  const named = yaml.replace(/^( *role: ).*$/m, `$1${nodeRoleOf(cluster, { clusters })}`);
   return [...objectsOf(named)].sort((a, b) => a.kind.localeCompare(b.kind));
 }
 

@@ -1,23 +1,22 @@
-import type { Facts, Observed, Wanted } from "./facts.ts";
+import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
 import type { InstallPorts } from "./ports.ts";
 
-/** The role of a cluster's nodes where the settings name none, and the role that the stack makes. */
-const nodeRoleOf = (cluster: string, { clusters }: Wanted): string =>
-  clusters
-    .find(({ name }) => name === cluster)
-    ?.nodeRoles?.[0]?.split("/")
-    .at(-1) ?? `KarpenterNodeRole-${cluster}`;
-
 /** Asks an account and a cluster all that the checks want to know. Changes nothing, and never rejects. */
-export async function observe(cluster: string, region: string, wanted: Wanted, { account, clusterApi }: InstallPorts): Promise<Facts> {
+export async function observe(
+  cluster: string,
+  region: string,
+  wanted: Wanted,
+  { account, clusterApi, stacks }: InstallPorts,
+): Promise<Facts> {
   if (region === "") return blind(cluster, "no region is known");
   const caller = await observed(account.caller());
   if ("error" in caller) return blind(cluster, "AWS does not accept your credentials", { region, caller });
   const nodeRole = await observed(account.roleArn(nodeRoleOf(cluster, wanted)));
   const arn = "value" in nodeRole ? nodeRole.value : undefined;
-  const [eks, lambda, subnets, securityGroups, hasSpotRole] = await Promise.all([
+  const [eks, lambda, stack, subnets, securityGroups, hasSpotRole] = await Promise.all([
     observed(account.cluster(cluster)),
     observed(account.lambdaLimit()),
+    observed(stacks.describe(wanted.stackName)),
     observed(account.tagged("subnets", cluster)),
     observed(account.tagged("securityGroups", cluster)),
     observed(account.roleArn("AWSServiceRoleForEC2Spot").then((role) => role !== undefined)),
@@ -25,7 +24,7 @@ export async function observe(cluster: string, region: string, wanted: Wanted, {
   const nodeEntry: Facts["nodeEntry"] =
     "error" in nodeRole ? nodeRole : arn === undefined ? { value: undefined } : await observed(account.accessEntryType(cluster, arn));
   const inCluster: Facts["inCluster"] = "error" in eks ? eks : await observed(clusterApi(cluster).observe());
-  return { cluster, region, caller, eks, inCluster, lambda, nodeRole, nodeEntry, subnets, securityGroups, hasSpotRole };
+  return { cluster, region, caller, eks, inCluster, lambda, stack, nodeRole, nodeEntry, subnets, securityGroups, hasSpotRole };
 }
 
 async function observed<T>(asked: Promise<T>): Promise<Observed<T>> {
@@ -40,7 +39,7 @@ async function observed<T>(asked: Promise<T>): Promise<Observed<T>> {
 function blind(cluster: string, why: string, known: Partial<Facts> = {}): Facts {
   const error = { error: why };
   return {
-    ...{ cluster, region: "", caller: error, eks: error, inCluster: error, lambda: error },
+    ...{ cluster, region: "", caller: error, eks: error, inCluster: error, lambda: error, stack: error },
     ...{ nodeRole: error, nodeEntry: error, subnets: error, securityGroups: error, hasSpotRole: error },
     ...known,
   };

@@ -1,5 +1,6 @@
 import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { ClusterFacts, InClusterFacts, LambdaLimit } from "./facts.ts";
+import type { StackState } from "./stack-state.ts";
 
 /** Questions about an account, in one region. Each rejects with the sentence of AWS when it may not be asked. */
 export interface Account {
@@ -18,16 +19,28 @@ export interface Account {
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    /** RFC 3339; set while finalizers hold a deleted object. */
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec?: unknown;
 }
 
 /** The cluster's API server, as the caller sees it. */
 export interface ClusterApi {
   readonly observe: () => Promise<InClusterFacts>;
+  /** All objects of a kind that has no namespace; none when the kind is not served. */
+  readonly list: (type: Pick<KubeObject, "apiVersion" | "kind">) => Promise<readonly KubeObject[]>;
   /** Undefined when there is none, or when its kind is not served. */
   readonly find: (object: KubeObject) => Promise<KubeObject | undefined>;
   /** Server-side apply; what is said already stays as it is. */
   readonly apply: (object: KubeObject) => Promise<void>;
+  /** Does nothing when there is none. */
+  readonly remove: (object: KubeObject) => Promise<void>;
 }
 
 /** The bucket that holds the functions' code. */
@@ -39,12 +52,6 @@ export interface Bucket {
   readonly put: (key: string, body: Uint8Array<ArrayBuffer>) => Promise<void>;
   /** What CloudFormation reads a template by. */
   readonly url: (key: string) => string;
-}
-
-export interface StackState {
-  /** As in "CREATE_COMPLETE". */
-  readonly status: string;
-  readonly outputs: Readonly<Record<string, string>>;
 }
 
 export interface StackEvent {
@@ -59,8 +66,8 @@ export interface Stacks {
   /** Undefined when there is no such stack. */
   readonly describe: (name: string) => Promise<StackState | undefined>;
   readonly create: (name: string, templateUrl: string) => Promise<void>;
-  /** Does nothing when the template says what the stack is already. */
-  readonly update: (name: string, templateUrl: string) => Promise<void>;
+  /** False when the template says what the stack is already, so that nothing is done. */
+  readonly update: (name: string, templateUrl: string) => Promise<boolean>;
   readonly remove: (name: string) => Promise<void>;
   /** The latest events, the newest first. */
   readonly events: (name: string) => Promise<readonly StackEvent[]>;

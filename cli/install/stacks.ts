@@ -21,8 +21,10 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
     update: async (name, templateUrl) => {
       try {
         await cloudFormation("UpdateStack", { StackName: name, TemplateURL: templateUrl, ...CAPABILITIES }, reader);
+        return true;
       } catch (error) {
-        if (!(error instanceof Error && error.message.includes("No updates are to be performed"))) throw error;
+        if (error instanceof Error && error.message.includes("No updates are to be performed")) return false;
+        throw error;
       }
     },
     remove: async (name) => {

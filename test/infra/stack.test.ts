@@ -85,6 +85,7 @@ describe("the stack", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
     template.hasOutput("Version", { Value: version });
     template.hasOutput("Clusters", { Value: "c1,c2" });
+    template.hasOutput("ClustersWithNodeRole", { Value: "c1,c2" });
     const resources = Object.values(template.toJSON()["Resources"] as Readonly<Record<string, { readonly Type: string }>>);
     const tagged = resources.filter((resource) => JSON.stringify(resource).includes("app.kubernetes.io/version"));
     expect(new Set(tagged.map(({ Type }) => Type))).toEqual(new Set(["AWS::Lambda::Function"]));

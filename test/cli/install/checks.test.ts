@@ -19,6 +19,7 @@ const FACTS: Facts = {
   eks: { value: EKS },
   inCluster: { value: { mayInstall: true } },
   lambda: { value: { limit: 1_000, unreserved: 1_000 } },
+  stack: { value: undefined },
   nodeRole: { value: ROLE },
   nodeEntry: { value: "EC2_LINUX" },
   subnets: { value: 3 },
@@ -28,6 +29,8 @@ const FACTS: Facts = {
 
 const wanted = (settings: object = {}): Wanted => parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2", ...settings }, "test");
 const eks = (changed: Partial<typeof EKS>): Partial<Facts> => ({ eks: { value: { ...EKS, ...changed } } });
+const OURS = { InterruptionQueueArn: "arn:queue" };
+const stack = (outputs: Readonly<Record<string, string>>): Partial<Facts> => ({ stack: { value: { status: "UPDATE_COMPLETE", outputs } } });
 const denied = { error: "AccessDenied" };
 
 describe("pre-flight checks", () => {
@@ -56,7 +59,16 @@ describe("pre-flight checks", () => {
     },
     { name: "Lambda's limit", level: "note", facts: { lambda: { value: { limit: 10, unreserved: 10 } } }, says: "ask Service Quotas" },
     { name: "public URL", facts: { region: "eu-central-2" }, says: "give --public-url apiGateway" },
-    { name: "node role", facts: { nodeRole: { value: undefined } }, says: "give --create-node-role" },
+    { name: "stack", facts: stack({ Clusters: "c1" }), says: "karpenter-serverless is another product's stack" },
+    { name: "stack", facts: stack({ ...OURS, Clusters: "c1,c2" }), says: "also serves c2, which this would take from it" },
+    { name: "node role", facts: { nodeRole: { value: undefined } }, says: "there is no role KarpenterNodeRole-c1" },
+    {
+      name: "node role",
+      facts: { nodeRole: { value: undefined } },
+      settings: { clusters: [{ name: "c1", nodeRoles: ["team/nodes"] }] },
+      says: "there is no role nodes",
+    },
+    { name: "node role", facts: {}, settings: { createNodeRoles: true }, says: "leave --create-node-role out" },
     { name: "node role's access", facts: { nodeEntry: { value: undefined } }, says: "aws eks create-access-entry --cluster-name c1" },
     {
       name: "node role's access",
@@ -111,6 +123,8 @@ describe("pre-flight checks", () => {
     },
     { name: "node role", facts: { nodeRole: { value: undefined }, nodeEntry: { value: undefined } }, settings: { createNodeRoles: true } },
     { name: "public URL", facts: { region: "eu-central-2" }, settings: { publicUrl: "apiGateway" } },
+    { name: "node role", facts: stack({ ...OURS, ClustersWithNodeRole: "c1" }), settings: { createNodeRoles: true } },
+    { name: "stack", facts: { stack: { value: { status: "ROLLBACK_COMPLETE", outputs: {} } } }, settings: {} },
     { name: "public URL", facts: { region: "eu-central-2" }, settings: { clusters: [{ name: "c1", sources: ["sweep"] }] } },
   ])("$name passes with the settings that mend it: $settings", ({ facts, settings }) => {
     expect(judge({ ...FACTS, ...facts }, wanted(settings)).filter(({ level }) => level !== "ok")).toEqual([]);

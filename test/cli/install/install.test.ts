@@ -7,6 +7,7 @@ import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
 import { Killed, SECRET, World } from "./world.ts";
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
+const NOTIFY = "ValidatingWebhookConfiguration/karpenter-serverless-notify";
 const OPTIONS = { cluster: "c1", region: "us-west-2", settings, withDefaultPool: true, dryRun: false };
 
 /** Runs the installer; the error where it throws one. */
@@ -86,13 +87,65 @@ describe("install", () => {
     expect(world.end()).toEqual(new World().end());
   });
 
-  it("a stack that serves another cluster is left alone", async () => {
+  it("a stack that serves another cluster, or is another product's, is left alone", async () => {
+    for (const outputs of [{ InterruptionQueueArn: "arn:queue", Clusters: "c1,c2" }, { Website: "https://example" }]) {
+      const world = new World();
+      world.stack = { status: "CREATE_COMPLETE", templateUrl: "", outputs };
+      const { answer, text } = await run(world);
+      expect(String(answer)).toContain("one check fails, so nothing was installed");
+      expect(text).toContain("FAULT  stack: karpenter-serverless");
+      expect(world.stack?.status).toBe("CREATE_COMPLETE");
+      expect(world.bucket.size).toBe(0);
+    }
+  });
+
+  it("another product's stack that was under way during the checks is left alone too", async () => {
     const world = new World();
-    world.stack = { status: "CREATE_COMPLETE", templateUrl: "", outputs: { Clusters: "c1,c2" } };
+    world.stack = { status: "CREATE_IN_PROGRESS", templateUrl: "", outputs: {} };
+    world.outputs = { Website: "https://example" };
+    world.slow = 1;
     const { answer } = await run(world);
-    expect(String(answer)).toContain("stack karpenter-serverless also serves c2");
+    expect(String(answer)).toContain("karpenter-serverless is another product's stack");
     expect(world.stack?.status).toBe("CREATE_COMPLETE");
-    expect(world.bucket.size).toBe(0);
+  });
+
+  it("a node role that the stack has made stays in it when nobody asks for it again", async () => {
+    const world = new World();
+    world.outputs = { ...world.outputs, ClustersWithNodeRole: "c1" };
+    await run(world);
+    expect(world.settings.at(-1)?.createNodeRoles).toBe(false);
+    await run(world);
+    expect(world.settings.at(-1)?.createNodeRoles).toBe(true);
+  });
+
+  it("a stack that already is what the template says counts as deployed, also after an update that failed", async () => {
+    const world = new World();
+    await run(world);
+    if (world.stack !== undefined) world.stack.status = "UPDATE_ROLLBACK_COMPLETE";
+    const { answer, text } = await run(world);
+    expect(answer).not.toBeInstanceOf(Error);
+    expect(text).toContain("nothing is to be updated");
+  });
+
+  it("a webhook whose URL the stack no longer has is removed from the cluster", async () => {
+    const world = new World();
+    await run(world);
+    expect(world.objects.has(NOTIFY)).toBe(true);
+    const { NotifyUrl: _, ...others } = world.outputs;
+    if (world.stack !== undefined) world.stack.outputs = others;
+    const { text } = await run(world);
+    expect(world.objects.has(NOTIFY)).toBe(false);
+    expect(text).toContain("ValidatingWebhookConfiguration karpenter-serverless-notify removed");
+  });
+
+  it("the reasons of a failure are those of the last attempt", async () => {
+    const world = new World();
+    world.ending = "the first reason";
+    await run(world);
+    world.ending = "the second reason";
+    const { answer } = await run(world);
+    expect(String(answer)).toContain("Notify: the second reason");
+    expect(String(answer)).not.toContain("the first reason");
   });
 
   it("what others have made stays: their CapacityBuffer kind, and a person's own default NodePool", async () => {
