@@ -14,6 +14,7 @@ import { rebuildCommand } from "./rebuild/command.ts";
 import { runCommandLine } from "./run.ts";
 import { solveCommand } from "./solve/command.ts";
 import { synthCommand } from "./synth/command.ts";
+import { uninstallCommand } from "./uninstall/command.ts";
 import { whatIfCommand } from "./what-if/command.ts";
 
 const COMMANDS = [
@@ -23,6 +24,7 @@ const COMMANDS = [
   convertCommand,
   labCommand,
   installCommand,
+  uninstallCommand,
   synthCommand,
   manifestsCommand,
   rebuildCommand,
