@@ -199,6 +199,9 @@ const WITHOUT_FUNCTION_URLS = new Set([
   ...["eu-central-2", "il-central-1", "me-central-1", "mx-central-1", "us-gov-east-1", "us-gov-west-1"],
 ]);
 
+/** Whether CloudFormation makes Lambda function URLs in the region. */
+export const hasFunctionUrls = (region: string): boolean => !WITHOUT_FUNCTION_URLS.has(region);
+
 /** Whether the settings ask for a URL that API servers call. */
 export function hasPublicUrl({
   clusters,
@@ -212,7 +215,7 @@ export function hasPublicUrl({
 function checkPublicUrl(settings: DeploymentSettings, source: string): void {
   const region = settings.region ?? process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
   if (region === undefined || settings.publicUrl !== "functionUrl" || !hasPublicUrl(settings)) return;
-  if (WITHOUT_FUNCTION_URLS.has(region))
+  if (!hasFunctionUrls(region))
     throw new BadInput(
       `${source}: ${region} has no Lambda function URLs; set publicUrl to "apiGateway", or leave notify out of the sources and admission off.`,
     );

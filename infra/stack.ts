@@ -33,6 +33,9 @@ export interface AutoscalerStackProps extends StackProps {
   readonly extraEnvironment?: Readonly<Record<string, string>>;
 }
 
+/** CloudFormation's limit for the value of an output, in bytes. */
+const MAX_OUTPUT_LENGTH = 1_024;
+
 /** One autoscaler for any number of clusters of a region, in this account and in others. */
 export class AutoscalerStack extends Stack {
   readonly settings: DeploymentSettings;
@@ -56,9 +59,12 @@ export class AutoscalerStack extends Stack {
     this.#sweep(functions);
     this.#listenToInterruptions(queues.interruption);
     this.#listenToClusters(functions);
-    for (const { name } of settings.createNodeRoles ? this.#ownClusters() : []) makeNodeRole(this, name, settings.accessEntries);
+    const withRoles = settings.createNodeRoles ? this.#ownClusters() : [];
+    for (const { name } of withRoles) makeNodeRole(this, name, settings.accessEntries);
     this.#watchDeadLetters();
     new CfnOutput(this, "Version", { value: VERSION });
+    this.#tellNames("Clusters", settings.clusters);
+    this.#tellNames("ClustersWithNodeRole", withRoles);
     new CfnOutput(this, "TableName", { value: table.tableName });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
     new CfnOutput(this, "InterruptionQueueArn", { value: queues.interruption.queueArn });
@@ -167,6 +173,12 @@ export class AutoscalerStack extends Stack {
         });
       }
     }
+  }
+
+  /** Names of clusters as an output, which install and uninstall read; none where they are too many for one. */
+  #tellNames(output: string, clusters: readonly { readonly name: string }[]): void {
+    const value = clusters.map(({ name }) => name).join(",");
+    if (value !== "" && value.length <= MAX_OUTPUT_LENGTH) new CfnOutput(this, output, { value });
   }
 
   /** Clusters in the stack's own account; clusters in other accounts have stacks there (access-stack.ts). */

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
@@ -11,7 +10,7 @@ import { pricesOf } from "./regions.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
 import { type LabReport, labReport } from "./report.ts";
 import { runnerUp } from "./runner-up.ts";
-import type { LabStory } from "./stories.ts";
+import { DEFAULT_POOL, type LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
 import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
@@ -75,8 +74,6 @@ export interface Scaling {
   readonly name: string;
   readonly replicas: number;
 }
-
-const DEFAULT_POOL = fileURLToPath(new URL("./stories/default.yaml", import.meta.url));
 
 /** Plays manifests of the user: applies them, waits until nothing changes, then applies each scaling in turn. */
 export async function playManifests(

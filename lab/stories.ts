@@ -27,6 +27,9 @@ export interface LabStory {
   readonly acts: readonly Act[];
 }
 
+/** The pool of an installation, which stories without one of their own use too. */
+export const DEFAULT_POOL = join(import.meta.dirname, "../infra/default-pool.yaml");
+
 const file = (name: string): string => join(import.meta.dirname, "stories", `${name}.yaml`);
 
 /** The pods of the manifests, without the daemons of nodes. */
@@ -88,7 +91,7 @@ export const STORIES: readonly LabStory[] = [
   {
     name: "up-and-down",
     title: "The default pool: a large node comes, a small one takes its place, none is left",
-    manifests: [file("default"), file("inflate-cpu")],
+    manifests: [DEFAULT_POOL, file("inflate-cpu")],
     acts: [scaleTo(5, settled(5, 1)), scaleTo(1, consolidated(1, 1, 1)), scaleTo(0, settled(0, 0))],
   },
   {
@@ -108,7 +111,7 @@ export const MORE_STORIES: readonly LabStory[] = [
     name: "replace",
     title: "A c5a.2xlarge whose pods have gone but for one: a c5a.large takes its place",
     region: "ap-northeast-2",
-    manifests: [file("default"), file("inflate-cpu")],
+    manifests: [DEFAULT_POOL, file("inflate-cpu")],
     acts: [scaleTo(5, settled(5, 1)), scaleTo(1, consolidated(1, 1, 1))],
   },
   {

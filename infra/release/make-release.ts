@@ -21,7 +21,7 @@ const NODE = 22;
 const DATA = [
   ...["README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "docs"],
   ...["crds", "crds-v1beta1", "rbac", "flow-control", "webhook"].map((folder) => `infra/${folder}`),
-  ...["lab/stories", "lab/eks-daemons.yaml", "functions/adapters/catalogue/data"],
+  ...["lab/stories", "lab/eks-daemons.yaml", "infra/default-pool.yaml", "functions/adapters/catalogue/data"],
 ];
 
 /** Makes the files of a release in a folder. Returns their paths. Throws one sentence when the changelog lacks it. */

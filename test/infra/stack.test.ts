@@ -81,9 +81,11 @@ describe("the stack", () => {
     template.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
   });
 
-  it("the stack says its version in an output and on its functions, and on nothing that an upgrade would not change anyway", () => {
+  it("the stack says its clusters and its version in outputs, the version on its functions too, and on nothing that an upgrade would not change anyway", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
     template.hasOutput("Version", { Value: version });
+    template.hasOutput("Clusters", { Value: "c1,c2" });
+    template.hasOutput("ClustersWithNodeRole", { Value: "c1,c2" });
     const resources = Object.values(template.toJSON()["Resources"] as Readonly<Record<string, { readonly Type: string }>>);
     const tagged = resources.filter((resource) => JSON.stringify(resource).includes("app.kubernetes.io/version"));
     expect(new Set(tagged.map(({ Type }) => Type))).toEqual(new Set(["AWS::Lambda::Function"]));

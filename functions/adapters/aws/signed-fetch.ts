@@ -17,10 +17,10 @@ export interface SignedCaller {
 }
 
 export interface SignedRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "HEAD";
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
 const TIMEOUT_MS = 5_000;

@@ -7,11 +7,12 @@ import { type Connection, serverOf } from "./connection.ts";
 import { eachLine } from "./lines.ts";
 
 export interface ApiRequest {
-  /** The body of a PATCH is a JSON merge patch (RFC 7386). */
+  /** The body of a PATCH is a JSON merge patch (RFC 7386), unless `contentType` says otherwise. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
+  readonly contentType?: "application/apply-patch+yaml";
 }
 
 export interface ApiResponse {
@@ -88,7 +89,7 @@ export function httpsTransport(
         "Accept-Encoding": "gzip",
         "User-Agent": "karpenter-serverless",
         ...(body && {
-          "Content-Type": request.method === "PATCH" ? "application/merge-patch+json" : "application/json",
+          "Content-Type": request.contentType ?? (request.method === "PATCH" ? "application/merge-patch+json" : "application/json"),
           "Content-Length": body.length,
         }),
       },

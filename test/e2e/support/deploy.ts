@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { zipPath } from "../../../infra/zip.ts";
 import { type AwsTarget, awsQuery, awsRequest } from "./aws-call.ts";
 import type { ClusterIdentity } from "./cluster.ts";
 import { functionCredentials, type MiniStack } from "./ministack.ts";
 import { eventually } from "./wait.ts";
-import { zipPath } from "./zip.ts";
 
 /** A file for a bucket, to which a template's `S3Bucket` and `S3Key` refer. */
 export type Asset = { readonly bucket: string; readonly key: string; readonly body: Uint8Array };

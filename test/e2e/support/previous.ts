@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { FUNCTION_NAMES } from "../../../infra/functions.ts";
+import { zipPath } from "../../../infra/zip.ts";
 import { type AwsTarget, awsRequest } from "./aws-call.ts";
 import { cacheDir, projectRoot } from "./paths.ts";
-import { zipPath } from "./zip.ts";
 
 /**
  * The commit whose code stands for the version before this one: its records have no schema version. Newer code must

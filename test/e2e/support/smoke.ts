@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
+import { zip } from "../../../infra/zip.ts";
 import { startAuditShipper } from "./audit-shipper.ts";
 import { awsJson } from "./aws-call.ts";
 import { removeDir } from "./child.ts";
@@ -14,7 +15,6 @@ import { startMiniStack } from "./ministack.ts";
 import { projectRoot, supportDir } from "./paths.ts";
 import { smokeTemplate } from "./smoke-template.ts";
 import { eventually } from "./wait.ts";
-import { zip } from "./zip.ts";
 
 // Tests the harness that the stories rely on, with one small function in place of the product.
 

@@ -32,6 +32,16 @@ interface Ended {
   readonly stderr: string;
 }
 
+/** Without credentials, wherever the SDK looks for them. */
+const NOBODY = {
+  AWS_EC2_METADATA_DISABLED: "true",
+  AWS_CONFIG_FILE: "/dev/null",
+  AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+  AWS_ACCESS_KEY_ID: "",
+  AWS_SECRET_ACCESS_KEY: "",
+  AWS_PROFILE: "",
+};
+
 const fails = (text: string): never => {
   throw new Error(text);
 };
@@ -53,7 +63,7 @@ async function main(): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
   const installed = join(empty, "node_modules/karpenter-serverless");
   const program = join(empty, "node_modules/.bin/karpenter-serverless");
-  const env = { ...process.env, PATH: `${join(node, "..")}:${process.env["PATH"]}`, AWS_REGION: "us-west-2" };
+  const env = { ...process.env, PATH: `${join(node, "..")}:${process.env["PATH"]}`, AWS_REGION: "us-west-2", ...NOBODY };
   const run = (...args: readonly string[]): Ended => spawnSync(program, args, { cwd: empty, encoding: "utf8", env });
   const checks: Readonly<Record<string, () => void>> = {
     "two releases of the same sources have the same bytes": () => {
@@ -115,6 +125,11 @@ async function main(): Promise<void> {
       if (functions.length !== 7) fails(`${functions.length} functions`);
       for (const { Metadata = {} } of functions)
         if (!existsSync(join(empty, "cdk.out", Metadata["aws:asset:path"] ?? "", "index.mjs"))) fails("a function has no code");
+    },
+    "install says what is missing before it does anything": () => {
+      const ended = run("install", "--cluster", "c1", "--dry-run");
+      const isTold = ended.stdout.includes("ok     region: us-west-2\nFAULT  credentials: AWS does not accept your credentials");
+      expectThat(ended.status === 2 && isTold && ended.stderr.startsWith("one check fails, so nothing was installed"), ended);
     },
     "a bad command line is one sentence": () => {
       const ended = run("slove");

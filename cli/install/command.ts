@@ -1,0 +1,46 @@
+// `cli install`: from an AWS account and an EKS cluster to an autoscaler that works, in one command.
+// In: a cluster and settings. Out: a line for each check and step. It changes the account and the cluster only when all
+// checks pass, does what is missing, and can be run again at any point. It must never print a secret.
+
+import { SYNTH_OPTIONS } from "../../infra/synth-options.ts";
+import { defineCommand } from "../command.ts";
+import { InputError } from "../input-error.ts";
+
+const { config, sources, stack, admission, "public-url": publicUrl } = SYNTH_OPTIONS;
+const flag = (description: string) => ({ type: "flag", description }) as const;
+
+export const installCommand = defineCommand({
+  name: "install",
+  summary: "Installs into an EKS cluster: checks first, then the stack, CRDs, RBAC and webhooks; safe to run again",
+  options: {
+    cluster: { type: "text", value: "NAME", description: "name of the EKS cluster", isRequired: true },
+    region: { type: "text", value: "REGION", description: "AWS region of the cluster; AWS_REGION when absent" },
+    stack,
+    sources,
+    "public-url": { ...publicUrl, description: "functionUrl, apiGateway or none (functionUrl, and apiGateway in regions without)" },
+    admission,
+    "create-node-role": flag("make the role KarpenterNodeRole-NAME, and its access to the cluster"),
+    "with-default-pool": flag("make a NodePool and an EC2NodeClass named default, where there are none"),
+    config,
+    "dry-run": flag("say what is missing and what would be done; change nothing"),
+  },
+  run: async ({ values }, print) => {
+    const [{ install }, { awsPorts }, { settingsFor }, { BadInput }] = await Promise.all([
+      import("./install.ts"),
+      import("./aws-ports.ts"),
+      import("./settings-for.ts"),
+      import("../../infra/end-with.ts"),
+    ]);
+    const { cluster, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;
+    try {
+      const settings = settingsFor(values, region);
+      const { "with-default-pool": withDefaultPool, "dry-run": dryRun } = values;
+      return await install({ cluster, region, settings, withDefaultPool, dryRun }, awsPorts(region), print);
+    } catch (error) {
+      if (error instanceof BadInput) throw new InputError(error.message);
+      throw error instanceof Error && !(error instanceof InputError)
+        ? new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`)
+        : error;
+    }
+  },
+});

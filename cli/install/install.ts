@@ -1,0 +1,129 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../../infra/dist.ts";
+import { manifests } from "../../infra/manifests.ts";
+import type { DeploymentSettings } from "../../infra/settings.ts";
+import type { Answer, Print } from "../command.ts";
+import { InputError } from "../input-error.ts";
+import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
+import { type CheckResult, judge } from "./checks.ts";
+import { deployStack } from "./deploy-stack.ts";
+import { type Facts, nodeRoleOf } from "./facts.ts";
+import { observe } from "./observe.ts";
+import type { Bucket, InstallPorts } from "./ports.ts";
+import { namesOf, type StackState } from "./stack-state.ts";
+import { assetsOf, upload } from "./upload.ts";
+
+export interface InstallOptions {
+  readonly cluster: string;
+  readonly region: string;
+  readonly settings: DeploymentSettings;
+  readonly withDefaultPool: boolean;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Installs into a cluster: checks, uploads the code, deploys the stack, and applies the manifests. Each step looks what
+ * is there and does what is missing, so that an installation that was killed anywhere is repeated as a whole. Throws
+ * InputError where a check fails or a step cannot be done.
+ */
+export async function install(options: InstallOptions, ports: InstallPorts, print: Print): Promise<Answer> {
+  const { cluster, region, withDefaultPool, dryRun } = options;
+  const facts = await observe(cluster, region, options.settings, ports);
+  const settings = keepingRole(options.settings, cluster, facts);
+  const results = judge(facts, settings);
+  for (const line of table(results)) print(line);
+  const faults = results.filter(({ level }) => level === "fault").length;
+  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was installed; mend what is marked FAULT, then run this again`;
+  if ("error" in facts.caller || (faults > 0 && !dryRun)) throw new InputError(unmet);
+  if ("error" in facts.stack) throw new InputError(facts.stack.error);
+  const bucket = ports.bucket(facts.caller.value.account);
+  if (dryRun) {
+    for (const line of plan({ ...options, settings }, bucket, facts.stack.value)) print(line);
+    return { output: "", isUsable: faults === 0, ...(faults > 0 && { messages: [unmet] }) };
+  }
+  const outputs = await deploy({ ...options, settings }, facts, bucket, ports, print);
+  print(`applying CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`);
+  const applying = { api: ports.clusterApi(cluster), print, sleep: ports.sleep };
+  const objects = objectsOf(manifests({ cluster, ...(await webhooks(outputs, ports)) }));
+  await applyObjects(objects, applying);
+  await removeOutdated(objects, applying);
+  if (withDefaultPool) {
+    print("making the default NodePool and EC2NodeClass");
+    await makeMissing(defaultPool(cluster, settings), applying);
+  }
+  return { output: `${farewell(cluster, withDefaultPool)}\n` };
+}
+
+/** "ok     region: us-west-2" */
+function table(results: readonly CheckResult[]): readonly string[] {
+  const marks = { ok: "ok", note: "note", fault: "FAULT" } as const;
+  return results.map(({ level, name, text }) => `${marks[level].padEnd(6)} ${name}: ${text}`);
+}
+
+/** A role that the stack has made stays in it, also when nobody asks for it again: the nodes live by it. */
+function keepingRole(settings: DeploymentSettings, cluster: string, { stack }: Facts): DeploymentSettings {
+  const hasMade = "value" in stack && stack.value !== undefined && namesOf(stack.value, "ClustersWithNodeRole").includes(cluster);
+  return hasMade ? { ...settings, createNodeRoles: true } : settings;
+}
+
+function plan({ cluster, settings, withDefaultPool }: InstallOptions, bucket: Bucket, before: StackState | undefined): readonly string[] {
+  return [
+    "nothing is changed; without --dry-run this would",
+    `- make bucket ${bucket.name}, if there is none, and upload the functions' code to it`,
+    before === undefined
+      ? `- create stack ${settings.stackName}`
+      : `- update stack ${settings.stackName} (${before.status}, version ${before.outputs["Version"] ?? "unknown"})`,
+    ...(settings.createNodeRoles ? [`- make role KarpenterNodeRole-${cluster} and its access entry, as part of the stack`] : []),
+    `- apply CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`,
+    ...(withDefaultPool ? ["- make NodePool default and EC2NodeClass default, where they are not there"] : []),
+  ];
+}
+
+async function deploy(
+  options: InstallOptions,
+  facts: Facts,
+  bucket: Bucket,
+  ports: InstallPorts,
+  print: Print,
+): Promise<StackState["outputs"]> {
+  const settings = { ...options.settings, assetsBucket: bucket.name };
+  const outDir = mkdtempSync(join(tmpdir(), "install-"));
+  try {
+    await ports.synthesize(settings, outDir);
+    const { assets, templateKey } = assetsOf(outDir, settings.stackName);
+    await bucket.ensure();
+    print(`bucket ${bucket.name}: ${await upload(assets, bucket)} of ${assets.length} files uploaded`);
+    const { stackName: name } = settings;
+    // What was under way when the checks were made may have ended as another's stack.
+    const refuse = (value: StackState | undefined): void => {
+      const stack = judge({ ...facts, stack: { value } }, settings).find((result) => result.name === "stack");
+      if (stack?.level === "fault") throw new InputError(stack.text);
+    };
+    return await deployStack(ports.stacks, { name, templateUrl: bucket.url(templateKey), refuse, print, sleep: ports.sleep });
+  } finally {
+    rmSync(outDir, { recursive: true });
+  }
+}
+
+/** The URLs that API servers call, with the tokens that the stack has made. */
+async function webhooks(outputs: StackState["outputs"], { secret }: InstallPorts): Promise<Partial<Parameters<typeof manifests>[0]>> {
+  const { NotifyUrl: notifyUrl, AdmissionUrl: admissionUrl, NotifyTokenArn = "", AdmissionTokenArn = "" } = outputs;
+  return {
+    ...(notifyUrl !== undefined && { notifyUrl, notifyToken: await secret(NotifyTokenArn) }),
+    ...(admissionUrl !== undefined && { admissionUrl, admissionToken: await secret(AdmissionTokenArn) }),
+  };
+}
+
+/** The EC2NodeClass comes first, because a NodePool without one is not ready. */
+function defaultPool(cluster: string, { clusters }: DeploymentSettings): ReturnType<typeof objectsOf> {
+  const yaml = readFileSync(join(ROOT, "infra/default-pool.yaml"), "utf8").replaceAll(/\$\{CLUSTER_NAME\}/g, cluster);
+  const named = yaml.replace(/^( *role: ).*$/m, `$1${nodeRoleOf(cluster, { clusters })}`);
+  return [...objectsOf(named)].sort((a, b) => a.kind.localeCompare(b.kind));
+}
+
+const farewell = (cluster: string, withDefaultPool: boolean): string =>
+  withDefaultPool
+    ? `cluster ${cluster} is served: pods that fit nowhere get nodes`
+    : `cluster ${cluster} is served: apply an EC2NodeClass and a NodePool, or run this again with --with-default-pool`;

@@ -1,0 +1,86 @@
+import type { DeploymentSettings } from "../../infra/settings.ts";
+import type { ClusterFacts, InClusterFacts, LambdaLimit } from "./facts.ts";
+import type { StackState } from "./stack-state.ts";
+
+/** Questions about an account, in one region. Each rejects with the sentence of AWS when it may not be asked. */
+export interface Account {
+  readonly caller: () => Promise<{ readonly account: string; readonly arn: string }>;
+  readonly cluster: (name: string) => Promise<ClusterFacts>;
+  readonly lambdaLimit: () => Promise<LambdaLimit>;
+  /** Undefined when there is no such role. */
+  readonly roleArn: (name: string) => Promise<string | undefined>;
+  /** Undefined when the role has no entry. */
+  readonly accessEntryType: (cluster: string, roleArn: string) => Promise<string | undefined>;
+  /** How many carry the tag karpenter.sh/discovery=CLUSTER. */
+  readonly tagged: (kind: "subnets" | "securityGroups", cluster: string) => Promise<number>;
+}
+
+/** A Kubernetes object as manifests have it. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    /** RFC 3339; set while finalizers hold a deleted object. */
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec?: unknown;
+}
+
+/** The cluster's API server, as the caller sees it. */
+export interface ClusterApi {
+  readonly observe: () => Promise<InClusterFacts>;
+  /** All objects of a kind that has no namespace; none when the kind is not served. */
+  readonly list: (type: Pick<KubeObject, "apiVersion" | "kind">) => Promise<readonly KubeObject[]>;
+  /** Undefined when there is none, or when its kind is not served. */
+  readonly find: (object: KubeObject) => Promise<KubeObject | undefined>;
+  /** Server-side apply; what is said already stays as it is. */
+  readonly apply: (object: KubeObject) => Promise<void>;
+  /** Does nothing when there is none. */
+  readonly remove: (object: KubeObject) => Promise<void>;
+}
+
+/** The bucket that holds the functions' code. */
+export interface Bucket {
+  readonly name: string;
+  /** Makes the bucket if there is none. Rejects when another account has one of this name. */
+  readonly ensure: () => Promise<void>;
+  readonly has: (key: string) => Promise<boolean>;
+  readonly put: (key: string, body: Uint8Array<ArrayBuffer>) => Promise<void>;
+  /** What CloudFormation reads a template by. */
+  readonly url: (key: string) => string;
+}
+
+export interface StackEvent {
+  readonly id: string;
+  readonly resource: string;
+  readonly status: string;
+  readonly reason: string;
+}
+
+/** CloudFormation. */
+export interface Stacks {
+  /** Undefined when there is no such stack. */
+  readonly describe: (name: string) => Promise<StackState | undefined>;
+  readonly create: (name: string, templateUrl: string) => Promise<void>;
+  /** False when the template says what the stack is already, so that nothing is done. */
+  readonly update: (name: string, templateUrl: string) => Promise<boolean>;
+  readonly remove: (name: string) => Promise<void>;
+  /** The latest events, the newest first. */
+  readonly events: (name: string) => Promise<readonly StackEvent[]>;
+}
+
+export interface InstallPorts {
+  /** Writes the templates and the code of a deployment into a folder. */
+  readonly synthesize: (settings: DeploymentSettings, outDir: string) => Promise<void>;
+  readonly account: Account;
+  readonly bucket: (account: string) => Bucket;
+  readonly stacks: Stacks;
+  readonly clusterApi: (cluster: string) => ClusterApi;
+  /** The text of a secret. */
+  readonly secret: (arn: string) => Promise<string>;
+  readonly sleep: (ms: number) => Promise<void>;
+}

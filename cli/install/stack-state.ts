@@ -1,0 +1,15 @@
+/** A stack as CloudFormation describes it. */
+export interface StackState {
+  /** As in "CREATE_COMPLETE". */
+  readonly status: string;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/** Names of clusters in an output of a stack. */
+export const namesOf = ({ outputs }: StackState, output: "Clusters" | "ClustersWithNodeRole"): readonly string[] =>
+  outputs[output]?.split(",") ?? [];
+
+/** Whether a stack is this product's. One that was never whole has no outputs, and holds nothing to lose. */
+export const isOurs = ({ status, outputs }: StackState): boolean =>
+  outputs["InterruptionQueueArn"] !== undefined ||
+  /^(CREATE_FAILED|CREATE_IN_PROGRESS|REVIEW_IN_PROGRESS|ROLLBACK_.*|DELETE_.*)$/.test(status);

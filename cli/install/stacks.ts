@@ -1,0 +1,43 @@
+import { cloudFormation, members, outputsOf, type StackReader, text } from "../../functions/adapters/aws/stack-outputs.ts";
+import type { Stacks } from "./ports.ts";
+
+const CAPABILITIES = { "Capabilities.member.1": "CAPABILITY_NAMED_IAM", "Capabilities.member.2": "CAPABILITY_IAM" };
+
+/** CloudFormation, of one region. */
+export function cloudFormationStacks(reader: StackReader): Stacks {
+  return {
+    describe: async (name) => {
+      try {
+        const xml = await cloudFormation("DescribeStacks", { StackName: name }, reader);
+        return { status: text(xml, "StackStatus"), outputs: outputsOf(xml) };
+      } catch (error) {
+        if (error instanceof Error && error.message.includes("does not exist")) return undefined;
+        throw error;
+      }
+    },
+    create: async (name, templateUrl) => {
+      await cloudFormation("CreateStack", { StackName: name, TemplateURL: templateUrl, ...CAPABILITIES }, reader);
+    },
+    update: async (name, templateUrl) => {
+      try {
+        await cloudFormation("UpdateStack", { StackName: name, TemplateURL: templateUrl, ...CAPABILITIES }, reader);
+        return true;
+      } catch (error) {
+        if (error instanceof Error && error.message.includes("No updates are to be performed")) return false;
+        throw error;
+      }
+    },
+    remove: async (name) => {
+      await cloudFormation("DeleteStack", { StackName: name }, reader);
+    },
+    events: async (name) => {
+      const xml = await cloudFormation("DescribeStackEvents", { StackName: name }, reader);
+      return members(xml).map((event) => ({
+        id: text(event, "EventId"),
+        resource: text(event, "LogicalResourceId"),
+        status: text(event, "ResourceStatus"),
+        reason: text(event, "ResourceStatusReason"),
+      }));
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { manifests } from "../../infra/manifests.ts";
+import type { Answer, Print } from "../command.ts";
+import { InputError } from "../input-error.ts";
+import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
+import { reasons, settled } from "../install/deploy-stack.ts";
+import type { ClusterApi, InstallPorts, KubeObject } from "../install/ports.ts";
+import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
+import { type NodeObjects, nodeObjects } from "./nodes.ts";
+
+export interface UninstallOptions {
+  readonly cluster: string;
+  readonly region: string;
+  readonly stackName: string;
+  readonly drain: boolean;
+  readonly dryRun: boolean;
+}
+
+/** What was found before anything is removed. */
+interface Found {
+  readonly stack: StackState | undefined;
+  /** Other clusters that the stack serves. */
+  readonly others: readonly string[];
+  /** "NAMESPACE/NAME" of a running Karpenter's Lease; then the nodes are its own. */
+  readonly karpenter: string | undefined;
+  readonly nodes: NodeObjects;
+}
+
+const NO_NODES: NodeObjects = { pools: [], claims: [], classes: [] };
+const POLL_MS = 5_000;
+
+/**
+ * Takes the autoscaler out of a cluster: the nodes first, while the functions can still drain them, then the
+ * EC2NodeClasses, whose finalizers and instance profiles the functions remove, then webhooks, stack and RBAC. Each step
+ * looks what is there, so that it can be repeated as a whole. Throws InputError where something is in the way.
+ */
+export async function uninstall(options: UninstallOptions, ports: InstallPorts, print: Print): Promise<Answer> {
+  const { cluster, dryRun } = options;
+  const api = ports.clusterApi(cluster);
+  const found = await find(options, api, ports);
+  const obstacle = obstacleOf(options, found);
+  if (dryRun) {
+    for (const line of plan(options, found)) print(line);
+    return { output: "", isUsable: obstacle === undefined, ...(obstacle !== undefined && { messages: [obstacle] }) };
+  }
+  if (obstacle !== undefined) throw new InputError(obstacle);
+  if (found.karpenter === undefined) await removeNodes(found.nodes, api, ports, print);
+  print(`removing the webhooks of cluster ${cluster}`);
+  const objects = objectsOf(manifests({ cluster }));
+  const definitions = objects.filter(isDefinition);
+  // The definitions no longer convert by a function that is about to go.
+  if (found.stack?.outputs["AdmissionUrl"] !== undefined) await applyObjects(definitions, { api, print, sleep: ports.sleep });
+  await removeOutdated([], { api, print });
+  await removeStack(options, found, ports, print);
+  for (const object of objects.filter((object) => !isDefinition(object)).reverse()) await api.remove(object);
+  print(`RBAC and FlowSchema of cluster ${cluster} removed`);
+  return { output: `${farewell(options, found)}\n` };
+}
+
+const isDefinition = ({ kind }: KubeObject): boolean => kind === "CustomResourceDefinition";
+
+async function find({ cluster, stackName }: UninstallOptions, api: ClusterApi, { stacks }: InstallPorts): Promise<Found> {
+  const stack = await stacks.describe(stackName);
+  const { karpenter } = await api.observe();
+  const served = stack === undefined ? [] : namesOf(stack, "Clusters");
+  if (stack !== undefined && (!isOurs(stack) || (served.length > 0 && !served.includes(cluster))))
+    throw new InputError(`stack ${stackName} does not serve cluster ${cluster}; name the one that does with --stack`);
+  const nodes = karpenter === undefined ? await nodeObjects(api) : NO_NODES;
+  return { stack, others: served.filter((name) => name !== cluster), karpenter, nodes };
+}
+
+/** Why nothing can be removed yet, in one sentence. */
+function obstacleOf({ cluster, drain }: UninstallOptions, { stack, nodes: { claims, classes } }: Found): string | undefined {
+  const held = [...claims, ...classes].filter(({ metadata }) => (metadata.finalizers ?? []).length > 0);
+  if (stack === undefined && held.length > 0)
+    return `the stack is gone, so nobody ends ${namesIn(held)} of cluster ${cluster}; run install again, then this`;
+  if (claims.length > 0 && !drain)
+    return `cluster ${cluster} still has ${namesIn(claims)}; give --drain, which drains and ends these nodes, or start Karpenter, which takes them over`;
+  return undefined;
+}
+
+/** "2 NodeClaims (default-1, default-2)" */
+function namesIn(objects: readonly KubeObject[]): string {
+  const kinds = [...new Set(objects.map(({ kind }) => kind))].map((kind) => {
+    const names = objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
+    const shown = names.length > 5 ? [...names.slice(0, 5), "…"] : names;
+    return `${names.length} ${kind}${names.length === 1 ? "" : kind.endsWith("s") ? "es" : "s"} (${shown.join(", ")})`;
+  });
+  return kinds.join(" and ");
+}
+
+function plan({ cluster, stackName }: UninstallOptions, { stack, others, karpenter, nodes }: Found): readonly string[] {
+  const { pools, claims, classes } = nodes;
+  return [
+    "nothing is changed; without --dry-run this would",
+    ...(karpenter === undefined ? [] : [`- leave NodePools, NodeClaims and EC2NodeClasses to Karpenter, which runs (Lease ${karpenter})`]),
+    ...[pools, claims, classes].filter(({ length }) => length > 0).map((objects) => `- delete ${namesIn(objects)}, and wait for their end`),
+    `- remove the webhooks of cluster ${cluster}`,
+    ...(stack === undefined ? [] : [others.length > 0 ? keptStack(stackName, others) : `- remove stack ${stackName}`]),
+    `- remove RBAC and FlowSchema of cluster ${cluster}`,
+  ];
+}
+
+const keptStack = (stackName: string, others: readonly string[]): string =>
+  `- leave stack ${stackName}, which also serves ${others.join(", ")}; deploy it without this cluster afterwards`;
+
+/** Deletes pools, then claims, then classes, each when the ones before are gone. */
+async function removeNodes({ pools }: NodeObjects, api: ClusterApi, { sleep }: InstallPorts, print: Print): Promise<void> {
+  for (const pool of pools) await api.remove(pool);
+  if (pools.length > 0) print(`deleted ${namesIn(pools)}`);
+  for (const kind of ["claims", "classes"] as const) {
+    let told = "";
+    for (;;) {
+      const objects = (await nodeObjects(api))[kind];
+      if (objects.length === 0) break;
+      for (const object of objects) if (object.metadata.deletionTimestamp === undefined) await api.remove(object);
+      const waiting = `waiting for the end of ${namesIn(objects)}`;
+      if (waiting !== told) print(waiting);
+      told = waiting;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+async function removeStack(
+  { stackName: name }: UninstallOptions,
+  { stack, others }: Found,
+  ports: InstallPorts,
+  print: Print,
+): Promise<void> {
+  if (stack === undefined || others.length > 0) return;
+  const table = stack.outputs["TableName"];
+  const { stacks, sleep } = ports;
+  print(`removing stack ${name}${table === undefined ? "" : `; its table ${table} stays`}`);
+  await settled(stacks, { name, print, sleep });
+  await stacks.remove(name);
+  const left = await settled(stacks, { name, print, sleep });
+  if (left === undefined) return;
+  throw new InputError(`stack ${name} is ${left.status}: ${await reasons(stacks, name)}; remove what is in the way, then run this again`);
+}
+
+function farewell({ cluster, stackName, region }: UninstallOptions, { stack, others, karpenter }: Found): string {
+  const table = stack?.outputs["TableName"];
+  return [
+    `cluster ${cluster} is no longer served`,
+    ...(others.length > 0 ? [`stack ${stackName} stays, because it also serves ${others.join(", ")}: deploy it without ${cluster}`] : []),
+    ...(others.length === 0 && table !== undefined
+      ? [`the table stays: aws dynamodb delete-table --region ${region} --table-name ${table}`]
+      : []),
+    karpenter === undefined
+      ? "the CRDs stay, because EKS Auto Mode and Karpenter share them"
+      : "CRDs, NodePools, NodeClaims and EC2NodeClasses stay, because Karpenter works with them",
+  ].join("\n");
+}

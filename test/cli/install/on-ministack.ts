@@ -1,0 +1,102 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { s3Bucket } from "../../../cli/install/bucket.ts";
+import { install } from "../../../cli/install/install.ts";
+import { cloudFormationStacks } from "../../../cli/install/stacks.ts";
+import { secretText } from "../../../functions/adapters/aws/secret.ts";
+import { parseSettings } from "../../../infra/settings.ts";
+import { makeStacks, synthesized } from "../../../infra/synthesis.ts";
+import { removeDir } from "../../e2e/support/child.ts";
+import { deployedFunctions } from "../../e2e/support/deploy.ts";
+import { startMiniStack } from "../../e2e/support/ministack.ts";
+import { World } from "./world.ts";
+
+/**
+ * Installs on MiniStack's S3, CloudFormation and Secrets Manager, twice, without any
+ * preparation: `node test/cli/install/on-ministack.ts`. EKS and the API server are stand-ins. Prints "N passed,
+ * N failed".
+ */
+
+const dir = mkdtempSync(join(tmpdir(), "install-on-ministack-"));
+const ministack = await startMiniStack({ dataDir: dir });
+const caller = { region: ministack.region, credentials: ministack.credentials, endpoint: ministack.url, timeoutMs: 60_000 };
+const codeDir = join(dir, "code");
+mkdirSync(codeDir);
+writeFileSync(join(codeDir, "index.mjs"), "export const handler = async () => ({});");
+
+const settings = parseSettings({ clusters: [{ name: "c1" }], region: ministack.region, enforceTls: false }, "test");
+const world = new World();
+const fakes = world.ports({ caller: async () => ({ account: ministack.accountId, arn: "arn:aws:iam::111122223333:root" }) });
+const ports = {
+  ...fakes,
+  synthesize: async (given: typeof settings, outDir: string) => {
+    synthesized(makeStacks({ settings: given, outDir, code: () => Code.fromAsset(codeDir) }), given, outDir);
+  },
+  bucket: (account: string) => s3Bucket(account, caller),
+  stacks: cloudFormationStacks(caller),
+  secret: (arn: string) => secretText(arn, caller),
+  sleep: (ms: number) => sleep(Math.min(ms, 300)),
+};
+
+let lines: string[] = [];
+const run = async (withDefaultPool: boolean, given = settings) => {
+  lines = [];
+  const options = { cluster: "c1", region: ministack.region, settings: given, withDefaultPool, dryRun: false };
+  return install(options, ports, (line) => void lines.push(line));
+};
+const has = (text: string): void => {
+  if (!lines.some((line) => line.includes(text))) throw new Error(`no line says "${text}":\n${lines.join("\n")}`);
+};
+
+const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
+  [
+    "an installation without preparation makes bucket, stack, definitions and default pool",
+    async () => {
+      const { output } = await run(true);
+      if (!output.includes("cluster c1 is served")) throw new Error(output);
+      has("creating stack karpenter-serverless");
+      if (!world.objects.has("NodePool/default")) throw new Error("there is no default NodePool");
+      const names = (await deployedFunctions(ministack)).map(({ name }) => name);
+      if (!names.includes("karpenter-serverless-provision")) throw new Error(names.join(", "));
+    },
+  ],
+  [
+    "the webhook has the URL of the deployed stack, and the secret that it has made",
+    async () => {
+      const { outputs = {} } = (await ports.stacks.describe("karpenter-serverless")) ?? {};
+      const token = await ports.secret(outputs["NotifyTokenArn"] ?? "");
+      const webhook = JSON.stringify(world.objects.get("ValidatingWebhookConfiguration/karpenter-serverless-notify"));
+      if (!webhook.includes(`${outputs["NotifyUrl"]?.replace(/\/$/, "")}/v1/c1/${token}`)) throw new Error("it has another");
+      if (lines.join("\n").includes(token)) throw new Error("the secret was printed");
+    },
+  ],
+  [
+    "an installation that is repeated uploads nothing and ends as before",
+    async () => {
+      await run(false);
+      has(": 0 of ");
+      has("updating stack karpenter-serverless");
+    },
+  ],
+];
+
+let failed = 0;
+try {
+  for (const [name, check] of CHECKS) {
+    try {
+      await check();
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+} finally {
+  await ministack.stop();
+  await removeDir(dir);
+}
+console.log(`${CHECKS.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,186 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { InstallPorts, KubeObject, StackEvent } from "../../../cli/install/ports.ts";
+import { NotFoundError } from "../../../core/ports/errors.ts";
+import type { DeploymentSettings } from "../../../infra/settings.ts";
+
+export const ACCOUNT = "111122223333";
+export const ROLE = `arn:aws:iam::${ACCOUNT}:role/KarpenterNodeRole-c1`;
+const STACK = "karpenter-serverless";
+export const SECRET = "s".repeat(48);
+
+/** What a person has after an installation, and what a test may prepare. */
+export class World {
+  readonly bucket = new Map<string, Uint8Array>();
+  hasBucket = false;
+  stack: { status: string; templateUrl: string; outputs: Readonly<Record<string, string>> } | undefined;
+  /** What a stack that is whole says. */
+  outputs: Readonly<Record<string, string>> = {
+    ...{ Clusters: "c1", Version: "0.1.0", InterruptionQueueArn: "arn:queue" },
+    ...{ NotifyUrl: "https://notify.example", NotifyTokenArn: "arn:secret" },
+  };
+  /** Those of each deployment. */
+  readonly settings: DeploymentSettings[] = [];
+  readonly events: StackEvent[] = [];
+  readonly objects = new Map<string, KubeObject>();
+  /** How the next creation or update ends. */
+  ending = "COMPLETE";
+  /** For so many looks what is under way does not end. */
+  slow = 0;
+  /** The Lease of a Karpenter that runs. */
+  karpenter: string | undefined;
+  /** Why the stack cannot be removed. */
+  undeletable: string | undefined;
+  calls = 0;
+  /** The call at which the installer is killed, before it or right after it had its effect. */
+  killAt: { readonly call: number; readonly when: "before" | "after" } | undefined;
+
+  /** What remains, for comparison. */
+  end(): object {
+    return { bucket: [...this.bucket.keys()].sort(), stack: this.stack, objects: [...this.objects].sort(([a], [b]) => (a < b ? -1 : 1)) };
+  }
+
+  ports(changed: Partial<InstallPorts["account"]> = {}): InstallPorts {
+    const call = async <T>(effect: () => T): Promise<T> => {
+      this.calls += 1;
+      const isLast = this.killAt?.call === this.calls;
+      if (isLast && this.killAt?.when === "before") throw new Killed("killed");
+      const value = effect();
+      if (isLast) throw new Killed("killed");
+      return value;
+    };
+    return {
+      synthesize: async (settings, outDir) => {
+        this.settings.push(settings);
+        mkdirSync(join(outDir, "asset.1"));
+        writeFileSync(join(outDir, "asset.1/index.mjs"), "export const handler = 1;");
+        const name = settings.stackName;
+        writeFileSync(join(outDir, `${name}.template.json`), "{}");
+        const files = {
+          a: { source: { path: "asset.1", packaging: "zip" }, destinations: { here: { objectKey: "code.zip" } } },
+          b: { source: { path: `${name}.template.json`, packaging: "file" }, destinations: { here: { objectKey: "template.json" } } },
+        };
+        writeFileSync(join(outDir, `${name}.assets.json`), JSON.stringify({ files }));
+      },
+      account: {
+        caller: async () => ({ account: ACCOUNT, arn: `arn:aws:iam::${ACCOUNT}:role/me` }),
+        cluster: async () => ({
+          ...{ status: "ACTIVE", version: "1.33", authenticationMode: "API" },
+          ...{ isPublic: true, publicCidrs: ["0.0.0.0/0"], hasAutoMode: false },
+        }),
+        lambdaLimit: async () => ({ limit: 1_000, unreserved: 1_000 }),
+        roleArn: async () => ROLE,
+        accessEntryType: async () => "EC2_LINUX",
+        tagged: async () => 2,
+        ...changed,
+      },
+      bucket: (account) => ({
+        name: `bucket-${account}`,
+        ensure: () =>
+          call(() => {
+            this.hasBucket = true;
+          }),
+        has: (key) => call(() => this.bucket.has(key)),
+        put: (key, body) =>
+          call(() => {
+            if (!this.hasBucket) throw new Error("there is no bucket");
+            this.bucket.set(key, body);
+          }),
+        url: (key) => `https://bucket/${key}`,
+      }),
+      stacks: {
+        describe: () => call(() => this.#settle()),
+        create: (_, templateUrl) => call(() => this.#begin("CREATE", templateUrl)),
+        update: (_, templateUrl) =>
+          call(() => {
+            if (this.stack?.templateUrl === templateUrl) return false;
+            this.#begin("UPDATE", templateUrl);
+            return true;
+          }),
+        remove: () =>
+          call(() => {
+            if (this.undeletable !== undefined && this.stack !== undefined) {
+              this.#tell(STACK, "DELETE_IN_PROGRESS");
+              this.#tell("NodeRole", "DELETE_FAILED", this.undeletable);
+              this.stack = { ...this.stack, status: "DELETE_FAILED" };
+            } else this.stack = undefined;
+          }),
+        events: () => call(() => [...this.events].reverse()),
+      },
+      clusterApi: () => ({
+        observe: () => call(() => ({ mayInstall: true, ...(this.karpenter !== undefined && { karpenter: this.karpenter }) })),
+        find: (object) => call(() => this.objects.get(keyOf(object))),
+        apply: (object) => call(() => this.#apply(object)),
+        remove: (object) => call(() => this.#remove(object)),
+        list: ({ kind }) =>
+          call(() => {
+            const listed = [...this.objects.values()].filter((object) => object.kind === kind);
+            this.#finalize(listed);
+            return listed;
+          }),
+      }),
+      secret: () => call(() => SECRET),
+      sleep: async () => {},
+    };
+  }
+
+  #begin(verb: "CREATE" | "UPDATE", templateUrl: string): void {
+    if ((verb === "CREATE") === (this.stack !== undefined))
+      throw new Error(`${verb} of a stack that is ${this.stack?.status ?? "not there"}`);
+    if (this.bucket.get(templateUrl.split("/").at(-1) ?? "") === undefined) throw new Error("there is no template");
+    this.#tell(STACK, `${verb}_IN_PROGRESS`);
+    this.stack = { status: `${verb}_IN_PROGRESS`, templateUrl, outputs: this.stack?.outputs ?? {} };
+  }
+
+  /** What is under way ends a look later. */
+  #settle(): { readonly status: string; readonly outputs: Readonly<Record<string, string>> } | undefined {
+    const { stack } = this;
+    if (stack === undefined) return undefined;
+    const seen = { ...stack };
+    if (this.slow > 0) this.slow -= 1;
+    else if (stack.status.endsWith("_IN_PROGRESS")) {
+      const verb = stack.status.split("_")[0];
+      const failed = this.ending !== "COMPLETE";
+      if (failed) this.#tell("Notify", `${verb}_FAILED`, this.ending);
+      else this.#tell("Notify", `${verb}_COMPLETE`);
+      const status = !failed ? `${verb}_COMPLETE` : verb === "CREATE" ? "ROLLBACK_COMPLETE" : "UPDATE_ROLLBACK_COMPLETE";
+      const outputs = failed ? {} : this.outputs;
+      this.stack = { ...stack, status, outputs };
+    }
+    return seen;
+  }
+
+  /** Finalizers hold an object until the functions have done their part. */
+  #remove(object: KubeObject): void {
+    const key = keyOf(object);
+    const found = this.objects.get(key);
+    if (found?.metadata.finalizers === undefined) this.objects.delete(key);
+    else this.objects.set(key, { ...found, metadata: { ...found.metadata, deletionTimestamp: "2026-11-23T12:00:00Z" } });
+  }
+
+  /** What the functions do while there are any: they end NodeClaims, then the classes to which none refers. */
+  #finalize(objects: readonly KubeObject[]): void {
+    if (!/_COMPLETE$/.test(this.stack?.status ?? "")) return;
+    for (const object of objects) {
+      const isHeld = object.kind === "EC2NodeClass" && [...this.objects.values()].some(isClaimOfOurs);
+      if (object.metadata.deletionTimestamp !== undefined && !isHeld) this.objects.delete(keyOf(object));
+    }
+  }
+
+  #tell(resource: string, status: string, reason = ""): void {
+    this.events.push({ id: String(this.events.length), resource, status, reason });
+  }
+
+  #apply(object: KubeObject): void {
+    const served = [...this.objects.keys()].some((key) => key.startsWith(`CustomResourceDefinition/${object.kind.toLowerCase()}`));
+    if (/karpenter/.test(object.apiVersion) && !served) throw new NotFoundError(`no ${object.kind}`);
+    this.objects.set(keyOf(object), object);
+  }
+}
+
+/** The installer's process ends here. */
+export class Killed extends Error {}
+
+export const keyOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
+
+const isClaimOfOurs = ({ kind, metadata }: KubeObject): boolean => kind === "NodeClaim" && metadata.finalizers !== undefined;
