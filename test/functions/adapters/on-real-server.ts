@@ -198,15 +198,21 @@ const checks: Readonly<Record<string, Check>> = {
     assert.match(described, /Normal\s+Launched\s+\S+\s+karpenter\s+Status condition transitioned/);
     assert.match(await cluster.kubectl("describe", "pod", podTold.metadata.name), /Nominated .* karpenter .*nodeclaim\/told/);
   },
-  "a snapshot reads the cluster": async (client) => {
+  "a snapshot reads the cluster, and namespaces only for pods that select them by labels": async (client) => {
     await client.create("NodePool", pool);
     const store = sqliteNodeClaimStore();
-    const snapshot = await readSnapshot({ kubernetes: client, store, cluster: CLUSTER, now: 1, instanceTypesOf: () => [] });
-    store.close();
+    const read = { kubernetes: client, store, cluster: CLUSTER, now: 1, instanceTypesOf: () => [] };
+    const snapshot = await readSnapshot(read);
     assert.equal(snapshot.nodePools.length, 1);
     assert.equal(snapshot.nodes.length, 1);
     assert.equal(snapshot.nodeClaims.length, 1);
-    assert.ok(snapshot.pods.length >= 1 && snapshot.namespaces.length > 520);
+    assert.ok(snapshot.pods.length >= 1);
+    assert.equal(snapshot.namespaces.length, 0);
+    const near = { topologyKey: "kubernetes.io/hostname", labelSelector: {}, namespaceSelector: {} };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near] } };
+    const virtualPods = [{ metadata: { name: "virtual" }, spec: { containers: [], affinity } }];
+    assert.ok((await readSnapshot({ ...read, virtualPods })).namespaces.length > 520);
+    store.close();
   },
 };
 
