@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DEFAULT_POOL } from "../../lab/stories.ts";
 import { gone, LONG } from "./observe.ts";
 import { CLUSTER } from "./stage.ts";
 import type { E2eWorld } from "./world.ts";
@@ -13,9 +14,11 @@ const CLUSTER_PLACEHOLDER = "${CLUSTER_NAME}";
 /** The timeout of kubectl. */
 export const PATIENTLY = `--timeout=${LONG / 1_000}s`;
 
-/** The text of a manifest of the lab's stories. */
-export const manifest = (name: string): string =>
-  readFileSync(join(MANIFESTS, `${name}.yaml`), "utf8").replaceAll(CLUSTER_PLACEHOLDER, CLUSTER);
+/** The text of a manifest of the lab's stories; "default" is the pool that `install` makes. */
+export function manifest(name: string): string {
+  const file = name === "default" ? DEFAULT_POOL : join(MANIFESTS, `${name}.yaml`);
+  return readFileSync(file, "utf8").replaceAll(CLUSTER_PLACEHOLDER, CLUSTER);
+}
 
 export async function apply(world: Pick<E2eWorld, "cluster">, ...objects: readonly (object | string)[]): Promise<void> {
   for (const object of objects) {
