@@ -33,6 +33,11 @@ export interface FunctionSpec {
   /** The queue that invokes the function. */
   readonly queue?: QueueName;
   readonly sends: readonly WakeUpQueue[];
+  /**
+   * Queues that only the version before this one demands the URL of. An update replaces a function's settings and code
+   * in two steps, and the older code must start between them. Goes with the next release.
+   */
+  readonly formerlySent?: readonly WakeUpQueue[];
   /** What the function may do to the store. */
   readonly store: readonly StoreUse[];
   /** Whether the function talks to clusters: then it may describe them in EKS, and each cluster gives it access. */
@@ -81,6 +86,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 60,
     queue: "provision",
     sends: ["provision", "claims"],
+    formerlySent: ["disruption"],
     store: ["read", "write", "decide"],
     inClusters: true,
     announces: true,

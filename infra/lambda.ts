@@ -106,7 +106,8 @@ function environment(
     TABLE_NAME: table.tableName,
     CLUSTERS: JSON.stringify(clusters),
   };
-  for (const queue of FUNCTIONS[name].sends) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
+  const { sends, formerlySent = [] } = FUNCTIONS[name];
+  for (const queue of [...sends, ...formerlySent]) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
   if (settings.eventBus !== undefined && FUNCTIONS[name].announces) variables["EVENT_BUS_NAME"] = settings.eventBus;
   if (token !== undefined) variables[`${name.toUpperCase()}_TOKEN`] = token.secretArn;
   const bytes = Buffer.byteLength(JSON.stringify(variables));
