@@ -264,4 +264,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "owner.cluster !== cluster.name",
     tests: TWINS,
   },
+  {
+    name: "large-buffer",
+    rule: "a large CapacityBuffer takes nothing from a small one",
+    file: "core/capacity-buffers/replicas.ts",
+    from: "Math.floor(left / (ascending.length - done))",
+    to: "left",
+    tests: ["test/core/capacity-buffers/resolve.test.ts"],
+  },
 ];
