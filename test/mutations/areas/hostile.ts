@@ -272,4 +272,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "left",
     tests: ["test/core/capacity-buffers/resolve.test.ts"],
   },
+  {
+    name: "buffer-check-chains",
+    rule: "all passes of disruption ask for the same next check of CapacityBuffers, so their wake-ups do not multiply",
+    file: "functions/disruption/disrupt.ts",
+    from: "(Math.floor(now / BUFFER_PERIOD_MS) + 1) * BUFFER_PERIOD_MS",
+    to: "now + BUFFER_PERIOD_MS",
+    tests: ["test/lab/capacity-buffers.test.ts"],
+  },
 ];
