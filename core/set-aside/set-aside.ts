@@ -10,6 +10,7 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { nodeOwners } from "../model/node-owner.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { withoutNulls } from "../model/nulls.ts";
 import type { Container, Pod } from "../model/pod.ts";
 import { admittedSpec, podRequests } from "../model/pod-requests.ts";
 import { amountProblem, resourcesProblem } from "../model/quantity.ts";
@@ -23,8 +24,7 @@ import type {
   PodDisruptionBudget,
   StorageClass,
 } from "../model/workloads.ts";
-import { kubeletProblem } from "../node-class/validate.ts";
-import { withoutNulls } from "./nulls.ts";
+import { nodeClassProblem } from "../node-class/validate.ts";
 
 type OtherKind = "PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSINode" | "Namespace";
 
@@ -76,7 +76,7 @@ export interface Readable extends Required<Lists> {
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
  *   not disrupted.
  *
- * A null says the same as an absent field, so that no reader meets one (nulls.ts).
+ * A null says the same as an absent field, so that no reader meets one (model/nulls.ts).
  */
 export function withoutUnreadable(
   given: Lists,
@@ -137,7 +137,7 @@ export function withoutUnreadable(
     return !noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");
   });
   const nodeClasses = lists.nodeClasses.filter((nodeClass) => {
-    const problem = gaps.get(nodeClass) ?? kubeletProblem(nodeClass.spec);
+    const problem = gaps.get(nodeClass) ?? nodeClassProblem(nodeClass.spec);
     return !noted("EC2NodeClass", nodeClass.metadata, problem, "no node is launched with it");
   });
   const daemonSets = lists.daemonSets.filter((daemonSet) => {
