@@ -10,17 +10,20 @@ import { ALL_GATES, type Gates } from "./gates.ts";
 import { reviewNodeClass } from "./node-class.ts";
 import { reviewNodeOverlay } from "./node-overlay.ts";
 import { reviewNodePool } from "./node-pool.ts";
+import { shapeProblem } from "./shape.ts";
 import { ACCEPTED, type AdmissionVerdict, ofChange } from "./verdict.ts";
 
 /**
  * Reviews a NodePool, EC2NodeClass (v1) or NodeOverlay that has passed its schema; accepts every other kind. `old` is
- * the object before an update.
+ * the object before an update. An object without a required part has that problem alone.
  */
 export function review(object: JsonObject, old?: JsonObject, gates: Gates = ALL_GATES): AdmissionVerdict {
   return ofChange(reviewObject(object, gates), old && reviewObject(old, gates));
 }
 
 function reviewObject(object: JsonObject, gates: Gates): AdmissionVerdict {
+  const problem = shapeProblem(object);
+  if (problem !== undefined) return { problems: [problem], warnings: [] };
   switch (object["kind"]) {
     case "NodePool":
       return reviewNodePool(object as unknown as NodePool, gates);

@@ -4,6 +4,7 @@
 
 import type { CapacityBuffer } from "../model/capacity-buffer.ts";
 import type { Pod } from "../model/pod.ts";
+import { sharesOf } from "./replicas.ts";
 import { type Referents, type Resolution, resolve } from "./resolve.ts";
 import { virtualPods } from "./virtual-pods.ts";
 
@@ -14,14 +15,20 @@ export interface Headroom {
   readonly pods: readonly Pod[];
 }
 
-/** The virtual pods of all buffers, ordered by namespace and name. A buffer that is being deleted has none. */
+/**
+ * The virtual pods of all buffers, ordered by namespace and name. A buffer that is being deleted has none. Where
+ * buffers ask for more pods than plans are made for, each gets its share.
+ */
 export function headroomOf(buffers: readonly CapacityBuffer[], referents: Referents): readonly Headroom[] {
   const keyOf = ({ metadata }: CapacityBuffer): string => `${metadata.namespace ?? "default"}/${metadata.name}`;
-  return buffers
+  const resolved = buffers
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .map((buffer) => {
-      const resolution = resolve(buffer, referents);
-      return { buffer, resolution, pods: resolution.ready ? virtualPods(buffer, resolution.template, resolution.replicas) : [] };
-    });
+    .map((buffer) => ({ buffer, resolution: resolve(buffer, referents) }));
+  const shares = sharesOf(resolved.map(({ resolution }) => (resolution.ready ? resolution.wanted : 0)));
+  return resolved.map(({ buffer, resolution }, i) => {
+    if (!resolution.ready) return { buffer, resolution, pods: [] };
+    const replicas = shares[i] ?? 0;
+    return { buffer, resolution: { ...resolution, replicas }, pods: virtualPods(buffer, resolution.template, replicas) };
+  });
 }

@@ -2,7 +2,7 @@ import type { CapacityBuffer, PodTemplateObject } from "../model/capacity-buffer
 import type { PodTemplate } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import type { Workload } from "../model/workloads.ts";
-import { replicasOf } from "./replicas.ts";
+import { MAX_REPLICAS, replicasOf } from "./replicas.ts";
 import { bufferProblems } from "./validate.ts";
 import { placeholderSpec } from "./virtual-pods.ts";
 
@@ -22,6 +22,9 @@ export type Resolution =
   | {
       readonly ready: true;
       readonly template: PodTemplate;
+      /** Pods that the buffer asks for. */
+      readonly wanted: number;
+      /** Pods that room is made for: fewer where buffers ask for more than plans are made for (replicas.ts). */
       readonly replicas: number;
       /** Set when the buffer references a PodTemplate. */
       readonly podTemplate?: { readonly name: string; readonly generation: number };
@@ -74,7 +77,7 @@ function fromPodTemplate(buffer: CapacityBuffer, name: string, { podTemplates }:
     return { ready: false, reason: "PodTemplateNotFound", message };
   }
   const podTemplate = { name, generation: found.metadata.generation ?? 0 };
-  return { ready: true, template: found.template, replicas: sized(buffer, found.template, undefined), podTemplate };
+  return { ready: true, template: found.template, ...sized(buffer, found.template, undefined), podTemplate };
 }
 
 function fromScalable(buffer: CapacityBuffer, ref: NonNullable<CapacityBuffer["spec"]["scalableRef"]>, referents: Referents): Resolution {
@@ -89,11 +92,12 @@ function fromScalable(buffer: CapacityBuffer, ref: NonNullable<CapacityBuffer["s
     return { ready: false, reason: "ScalableRefNotFound", message };
   }
   const { template, replicas: scale = 1 } = found.spec;
-  return { ready: true, template, replicas: sized(buffer, template, scale) };
+  return { ready: true, template, ...sized(buffer, template, scale) };
 }
 
-function sized({ spec }: CapacityBuffer, template: PodTemplate, scale: number | undefined): number {
-  return replicasOf(spec, scale, podRequests({ spec: placeholderSpec(template.spec) }));
+function sized({ spec }: CapacityBuffer, template: PodTemplate, scale: number | undefined) {
+  const wanted = replicasOf(spec, scale, podRequests({ spec: placeholderSpec(template.spec) }));
+  return { wanted, replicas: Math.min(wanted, MAX_REPLICAS) };
 }
 
 function named<T extends { readonly metadata: CapacityBuffer["metadata"] }>(

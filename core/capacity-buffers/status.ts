@@ -4,7 +4,7 @@ import type { Condition } from "../model/kubernetes.ts";
 import type { Plan } from "../model/plan.ts";
 import { podKey } from "../pods/predicates.ts";
 import type { Headroom } from "./headroom.ts";
-import { MAX_REPLICAS } from "./replicas.ts";
+import { MAX_REPLICAS, MAX_VIRTUAL_PODS } from "./replicas.ts";
 import { ACTIVE_CAPACITY, type Resolution } from "./resolve.ts";
 
 /** Where a plan puts the virtual pods of one buffer. */
@@ -60,7 +60,11 @@ export function bufferStatus(buffer: CapacityBuffer, resolution: Resolution, pla
 function readyForProvisioning(resolution: Resolution): ConditionChange {
   const type = "ReadyForProvisioning";
   if (!resolution.ready) return { type, status: "False", reason: resolution.reason, message: resolution.message };
-  const capped = resolution.replicas === MAX_REPLICAS ? `; no buffer is made larger than ${MAX_REPLICAS} pods` : "";
+  const { wanted, replicas } = resolution;
+  const capped =
+    replicas < wanted
+      ? `; room is made for ${replicas} of ${wanted}: a buffer gets at most ${MAX_REPLICAS}, and all buffers together ${MAX_VIRTUAL_PODS}`
+      : "";
   return { type, status: "True", reason: "Resolved", message: `The pods' shape and number are known${capped}` };
 }
 

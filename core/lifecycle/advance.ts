@@ -74,11 +74,13 @@ const LAUNCH_UNLISTED_MS = 60_000;
 
 /**
  * A NodeClaim of another provider is ignored, and so is one that another controller launched, or one whose finalizer of
- * ours is removed. A NodeClaim that we
- * made and whose record is lost waits for garbage collection until EC2 must list whatever was launched for it.
+ * ours is removed. A NodeClaim that we made and whose record is lost waits for garbage collection until EC2 must list
+ * whatever was launched for it. A NodeClaim that is being deleted may name the instance of one of ours: then only its
+ * finalizer is removed.
  */
 function adopt(claim: NodeClaim, now: number): Step {
-  if (!isManagedClaim(claim) || isDoneWith(claim) || isLaunchedByOther(claim)) return { actions: [] };
+  const isDeleted = claim.metadata.deletionTimestamp !== undefined;
+  if (!isManagedClaim(claim) || isDoneWith(claim) || (isLaunchedByOther(claim) && !isDeleted)) return { actions: [] };
   const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
   if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }] };

@@ -1,5 +1,5 @@
 import { isTrue } from "../model/conditions.ts";
-import type { Instance } from "../model/instance.ts";
+import { type Instance, instanceIdOf } from "../model/instance.ts";
 import { TERMINATION_FINALIZER } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -29,11 +29,6 @@ export interface Inventory {
 /** Whether an instance runs, or may run again. */
 export function isAlive({ state }: Instance): boolean {
   return state !== "terminated" && state !== "shutting-down";
-}
-
-/** The instance id in "aws:///ZONE/ID". */
-export function instanceIdOf(providerId: string | undefined): string | undefined {
-  return providerId?.slice(providerId.lastIndexOf("/") + 1) || undefined;
 }
 
 /** A loss of fewer objects is never taken for an accident. */

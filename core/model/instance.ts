@@ -25,3 +25,8 @@ export type KnownInstance = Pick<
   Instance,
   "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId" | "securityGroupIds" | "reservationId" | "partition"
 >;
+
+/** The instance id in "aws:///ZONE/ID". */
+export function instanceIdOf(providerId: string | undefined): string | undefined {
+  return providerId?.slice(providerId.lastIndexOf("/") + 1) || undefined;
+}

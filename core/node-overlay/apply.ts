@@ -5,6 +5,7 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import type { NodeOverlay } from "../model/node-overlay.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { withoutNulls } from "../model/nulls.ts";
 import { conflictOf, intersectAll, type Requirements, requirementsFrom, serializeAll } from "../requirements/requirements.ts";
 import { Changes, type Match, weightOf } from "./changes.ts";
 import { matchingOfferings, poolFacts, typeFacts } from "./match.ts";
@@ -32,8 +33,9 @@ export interface Overlaid {
  */
 export function applyOverlays(overlays: readonly NodeOverlay[], nodePools: readonly NodePool[], instanceTypes: TypesByPool): Overlaid {
   const verdicts = new Map<string, OverlayVerdict>();
-  const valid = inOrder(overlays).flatMap((overlay) => {
-    const problems = nodeOverlayProblems(overlay);
+  const valid = inOrder(overlays).flatMap((given) => {
+    const { object: overlay, problem } = withoutNulls(given);
+    const problems = problem === undefined ? nodeOverlayProblems(overlay) : [problem];
     if (problems.length > 0) verdicts.set(overlay.metadata.name, { outcome: "RuntimeValidation", problems });
     return problems.length > 0 ? [] : [{ overlay, wanted: requirementsFrom(overlay.spec.requirements) }];
   });

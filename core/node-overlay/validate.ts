@@ -11,6 +11,8 @@ const OWN_RESOURCES = new Set(["cpu", "memory", "ephemeral-storage", "pods"]);
  * than the CRD or come from a scenario.
  */
 export function nodeOverlayProblems({ spec }: Pick<NodeOverlay, "spec">): readonly string[] {
+  // No other rule can be read without them.
+  if (!Array.isArray(spec?.requirements)) return ["spec.requirements is no list; write the requirements that instance types must meet"];
   return [...requirementProblems(spec), ...priceProblems(spec), ...capacityProblems(spec), ...weightProblems(spec)];
 }
 

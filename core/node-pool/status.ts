@@ -65,10 +65,13 @@ function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): Cond
 function resourcesOf(pool: NodePool, { nodeClaims, nodes }: PoolContext): Resources {
   const { claimOf } = nodeOwners(nodes, nodeClaims);
   const nodeByClaim = new Map(nodes.map((node) => [claimOf(node), node]));
+  const ownerById = new Map([...nodeByClaim.keys()].map((claim) => [claim?.status?.providerID, claim]));
   let sum: Resources = { cpu: 0, memory: 0, pods: 0, "ephemeral-storage": 0, nodes: 0 };
   for (const claim of nodeClaims) {
     if (claim.metadata.labels?.[NODE_POOL] !== pool.metadata.name || !claim.status?.providerID) continue;
     if (claim.metadata.deletionTimestamp !== undefined || isTrue(claim.status.conditions, "InstanceTerminating")) continue;
+    // Several NodeClaims may name one instance: it is the one's that has its node.
+    if ((ownerById.get(claim.status.providerID) ?? claim) !== claim) continue;
     const node = nodeByClaim.get(claim);
     sum = addResources(sum, capacityOf(claim, node), { nodes: 1000 });
   }

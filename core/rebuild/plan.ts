@@ -2,9 +2,10 @@
 // Records, NodeClaims, nodes and instances come in; steps, each with the record to write, go out. The store and the CLI
 // must not be known here.
 
-import { type Inventory, instanceIdOf, isAlive } from "../lifecycle/garbage-collection.ts";
-import { isDoneWith } from "../lifecycle/identity.ts";
-import type { Instance } from "../model/instance.ts";
+import { type Inventory, isAlive } from "../lifecycle/garbage-collection.ts";
+import { foreignInstance, isDoneWith } from "../lifecycle/identity.ts";
+import { type Instance, instanceIdOf } from "../model/instance.ts";
+import { otherOwners } from "../model/instance-owner.ts";
 import { CAPACITY_TYPE, NODE_POOL, ZONE } from "../model/labels.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -54,6 +55,16 @@ function lostRecords({ cluster, records, claims, instances, now, newId }: Remain
     const launched = launchedFor(claim.metadata.uid, instances);
     const record = recordFromClaim(claim, { cluster, now, id: newId(), ...(launched && { launched: recordedInstance(launched) }) });
     const machine = record.instance?.id;
+    const foreign = machine === undefined ? undefined : whyNotIts(claim, machine, { records, instances, cluster });
+    if (foreign !== undefined) {
+      const outcome = `delete it: ${foreign}`;
+      return {
+        what: `NodeClaim ${claim.metadata.name}`,
+        ...(machine !== undefined && { machine }),
+        why: "the table has no record of it",
+        outcome,
+      };
+    }
     const outcome =
       machine === undefined ? "it is launched" : alive.has(machine) ? "it goes on as it is" : "it ends, since its machine is no more";
     return {
@@ -64,6 +75,14 @@ function lostRecords({ cluster, records, claims, instances, now, newId }: Remain
       write: { type: "create", record },
     };
   });
+}
+
+/** Why the instance that a NodeClaim names is another one's; undefined when it may be its own. */
+function whyNotIts(claim: NodeClaim, id: string, { records, instances, cluster }: Pick<Remains, "records" | "instances" | "cluster">) {
+  const owner = otherOwners(records)(claim);
+  if (owner !== undefined) return `instance ${id} is that of NodeClaim ${owner.name}`;
+  const instance = instances.find((one) => one.id === id);
+  return instance && isAlive(instance) ? foreignInstance(instance, { cluster, name: claim.metadata.name }) : undefined;
 }
 
 /**

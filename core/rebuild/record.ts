@@ -1,6 +1,5 @@
-import { instanceIdOf } from "../lifecycle/garbage-collection.ts";
 import { fromRfc3339 } from "../model/conditions.ts";
-import type { Instance, KnownInstance } from "../model/instance.ts";
+import { type Instance, instanceIdOf, type KnownInstance } from "../model/instance.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import {
   CAPACITY_RESERVATION_ID,

@@ -2,12 +2,15 @@
 // lists go out without what cannot be read, with what is assumed instead, and a sentence for each such object.
 // Decisions, and how the sentences are published, must not be known here.
 
+import { otherOwners } from "../model/instance-owner.ts";
 import type { KubernetesObject, ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { nodeOwners } from "../model/node-owner.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { withoutNulls } from "../model/nulls.ts";
 import type { Container, Pod } from "../model/pod.ts";
 import { admittedSpec, podRequests } from "../model/pod-requests.ts";
 import { amountProblem, resourcesProblem } from "../model/quantity.ts";
@@ -21,8 +24,7 @@ import type {
   PodDisruptionBudget,
   StorageClass,
 } from "../model/workloads.ts";
-import { kubeletProblem } from "../node-class/validate.ts";
-import { withoutNulls } from "./nulls.ts";
+import { nodeClassProblem } from "../node-class/validate.ts";
 
 type OtherKind = "PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSINode" | "Namespace";
 
@@ -31,7 +33,7 @@ export interface SetAside {
   readonly kind: "Pod" | "Node" | "NodeClaim" | "NodePool" | "EC2NodeClass" | "DaemonSet" | OtherKind;
   readonly metadata: ObjectMeta;
   /** Reason of the event; "Unreadable" when absent. */
-  readonly reason?: "NodeContested";
+  readonly reason?: "NodeContested" | "InstanceContested";
   /** What cannot be read, and what follows: one sentence for the object's owner. */
   readonly message: string;
 }
@@ -70,12 +72,17 @@ export interface Readable extends Required<Lists> {
  * - where a PodDisruptionBudget cannot be read, no node of its namespace's pods is disrupted;
  * - the node of a NodeClaim whose record cannot be read is not disrupted;
  * - a node of which it is not clear whose it is, is not disrupted (model/node-owner.ts);
+ * - a NodeClaim that names the instance of another NodeClaim's record is left out (model/instance-owner.ts);
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
  *   not disrupted.
  *
- * A null says the same as an absent field, so that no reader meets one (nulls.ts).
+ * A null says the same as an absent field, so that no reader meets one (model/nulls.ts).
  */
-export function withoutUnreadable(given: Lists, records: readonly UnreadableRecord[] = []): Readable {
+export function withoutUnreadable(
+  given: Lists,
+  unreadable: readonly UnreadableRecord[] = [],
+  records: readonly NodeClaimRecord[] = [],
+): Readable {
   const setAside: SetAside[] = [];
   const untouchable = new Map<string, string>();
   const noted = (kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean => {
@@ -109,7 +116,9 @@ export function withoutUnreadable(given: Lists, records: readonly UnreadableReco
     held(node, "Pod", pod.metadata);
     return [withoutAmounts(pod)];
   });
-  const nodeClaims = lists.nodeClaims.map((claim) => {
+  const { owning, contests } = contestedInstances(lists.nodeClaims, records);
+  setAside.push(...contests);
+  const nodeClaims = owning.map((claim) => {
     const { requests, ...resources } = claim.spec?.resources ?? {};
     const problem = gaps.get(claim) ?? resourcesProblem(requests) ?? statusProblem(claim.status);
     if (!noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
@@ -128,7 +137,7 @@ export function withoutUnreadable(given: Lists, records: readonly UnreadableReco
     return !noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");
   });
   const nodeClasses = lists.nodeClasses.filter((nodeClass) => {
-    const problem = gaps.get(nodeClass) ?? kubeletProblem(nodeClass.spec);
+    const problem = gaps.get(nodeClass) ?? nodeClassProblem(nodeClass.spec);
     return !noted("EC2NodeClass", nodeClass.metadata, problem, "no node is launched with it");
   });
   const daemonSets = lists.daemonSets.filter((daemonSet) => {
@@ -153,12 +162,12 @@ export function withoutUnreadable(given: Lists, records: readonly UnreadableReco
       if (pod.spec.nodeName && pod.metadata.namespace === metadata.namespace) held(pod.spec.nodeName, "PodDisruptionBudget", metadata);
   }
   const claimByName = new Map(lists.nodeClaims.map((claim) => [claim.metadata.name, claim]));
-  for (const { name, problem } of records) {
+  for (const { name, problem } of unreadable) {
     const { metadata, status } = claimByName.get(name) ?? { metadata: { name } };
     setAside.push({ kind: "NodeClaim", metadata, message: `the record of the NodeClaim cannot be read: ${problem}; it is left as it is` });
     if (status?.nodeName) untouchable.set(status.nodeName, `the record of NodeClaim ${name} cannot be read`);
   }
-  const { contested } = nodeOwners(lists.nodes, lists.nodeClaims);
+  const { contested } = nodeOwners(lists.nodes, owning);
   for (const { metadata } of lists.nodes) {
     const problem = contested.get(metadata.name);
     if (problem === undefined) continue;
@@ -166,6 +175,28 @@ export function withoutUnreadable(given: Lists, records: readonly UnreadableReco
     if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
   }
   return { pods, nodes, nodeClaims, nodePools, nodeClasses, ...others, daemonSets, setAside, untouchable };
+}
+
+/** The NodeClaims without those that name another one's instance, and what both are told. */
+function contestedInstances(
+  claims: readonly NodeClaim[],
+  records: readonly NodeClaimRecord[],
+): { readonly owning: readonly NodeClaim[]; readonly contests: readonly SetAside[] } {
+  const otherOwnerOf = otherOwners(records);
+  const contests: SetAside[] = [];
+  const told = (metadata: ObjectMeta, message: string) =>
+    contests.push({ kind: "NodeClaim", metadata, reason: "InstanceContested", message });
+  const owning = claims.filter((claim) => {
+    const owner = otherOwnerOf(claim);
+    if (owner === undefined) return true;
+    const { name } = claim.metadata;
+    const id = owner.instance?.id ?? "";
+    told(claim.metadata, `NodeClaim is left alone: instance ${id} is that of NodeClaim ${owner.name}; delete the NodeClaim`);
+    const { metadata } = claims.find((one) => one.metadata.name === owner.name) ?? { metadata: { name: owner.name } };
+    told(metadata, `NodeClaim ${name} names instance ${id}, too, and is left alone; delete NodeClaim ${name}`);
+    return false;
+  });
+  return { owning, contests };
 }
 
 function limitsProblem({ limits }: NodePool["spec"]): string | undefined {

@@ -17,20 +17,31 @@ export interface AdmissionDeps {
 
 /**
  * One endpoint: the kind of review that it answers, and how. `respond` gets the review's request and returns the fields
- * of its response apart from the uid.
+ * of its response apart from the uid; `unread` is the response to a request that `respond` cannot read.
  */
 interface Duty {
   readonly apiVersion: string;
   readonly kind: string;
   readonly respond: (request: JsonObject, gates: Gates) => JsonObject;
+  readonly unread: JsonObject;
 }
 
 const ADMISSION = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
 
+const UNREAD = "The object cannot be read, so the function has not checked it; compare it with the schema of its CRD (kubectl explain)";
+/** As with failurePolicy Ignore: the schema holds, and the catalog function validates the object again. */
+const ALLOWED = { allowed: true, warnings: [UNREAD] };
+
 const DUTIES: ReadonlyMap<string, Duty> = new Map([
-  ["default", { ...ADMISSION, respond: fillIn }],
-  ["validate", { ...ADMISSION, respond: judge }],
-  ["convert", { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", respond: convertAll }],
+  ["default", { ...ADMISSION, respond: fillIn, unread: ALLOWED }],
+  ["validate", { ...ADMISSION, respond: judge, unread: ALLOWED }],
+  [
+    "convert",
+    {
+      ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", respond: convertAll },
+      unread: { result: { status: "Failure", message: UNREAD } },
+    },
+  ],
 ]);
 
 /**
@@ -43,7 +54,7 @@ export async function admit({ path, body }: HttpRequest, { log, isToken, cluster
   if (version !== "v1" || duty === undefined || !(await isToken(given)))
     return answer(403, { message: "Not a path of this function; see the stack's AdmissionUrl output." });
   if (!clusters.has(cluster)) return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
-  const { apiVersion, kind, respond } = duty;
+  const { apiVersion, kind, respond, unread } = duty;
   const request = mapIn(body)?.["request"] as JsonObject | undefined;
   const uid = request?.["uid"];
   if (request === undefined || typeof uid !== "string")
@@ -53,9 +64,7 @@ export async function admit({ path, body }: HttpRequest, { log, isToken, cluster
   try {
     return answer(200, { apiVersion, kind, response: { uid, ...respond(request, gates) } });
   } catch (error) {
-    // The API server then follows the webhook's failure policy: it accepts the object, and the catalog function
-    // validates it again.
-    log.error("could not answer the API server", { controller: "admission", cluster, duty: name, error });
-    return answer(500, { message: `The ${name} request could not be answered; the function's log says why.` });
+    log.error("could not read what the API server asks about", { controller: "admission", cluster, duty: name, error });
+    return answer(200, { apiVersion, kind, response: { uid, ...unread } });
   }
 }

@@ -1,7 +1,7 @@
 import type { Action } from "../../core/lifecycle/action.ts";
 import { refuseCreation } from "../../core/lifecycle/advance.ts";
 import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
-import { FOREIGN_INSTANCE, foreignInstance } from "../../core/lifecycle/identity.ts";
+import { FOREIGN_INSTANCE, foreignInstance, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
@@ -10,6 +10,7 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
+import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
@@ -94,14 +95,20 @@ const FOREIGN_WINDOW_MS = 60 * 60_000;
 /**
  * Creates the record of a NodeClaim that has none: a user created the NodeClaim, or the table was lost. What was
  * launched for it is read from its status or found in EC2 by its UID, because the table may have been lost between the
- * launch and the write of the status. A NodeClaim that names an instance of another owner is left alone: it never gets
- * a record, so nothing ends that instance.
+ * launch and the write of the status. A NodeClaim that names an instance of another owner, be it another NodeClaim with
+ * a record, is left alone: it never gets a record, so nothing ends that instance.
  */
 async function adopt(claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
   const { cluster, store, fleet, now, newId } = deps;
   // A NodeClaim that nobody has launched yet may be one that Karpenter is about to launch.
   if (claim.metadata.annotations?.[INTENT] === undefined && (await standsStill(deps))) return "done";
   const shown = instanceFromStatus(claim);
+  const owner = await recordByProviderId(claim.status?.providerID ?? "", store);
+  if (owner !== undefined && (owner.name !== claim.metadata.name || owner.cluster !== cluster.name)) {
+    await leaveForeign(claim, `NodeClaim ${owner.name} of cluster ${owner.cluster} has instance ${shown?.id}`, deps);
+    return "done";
+  }
+  if (isLaunchedByOther(claim)) return "done";
   const [found] = shown ? await fleet.describe([shown.id]) : [];
   const foreign = found && isAlive(found) ? foreignInstance(found, { cluster: cluster.name, name: claim.metadata.name }) : undefined;
   if (foreign !== undefined) {

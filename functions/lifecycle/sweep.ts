@@ -1,5 +1,6 @@
 import { vanishedClaims } from "../../core/lifecycle/garbage-collection.ts";
 import { isDoneWith, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
+import { otherOwners } from "../../core/model/instance-owner.ts";
 import { REGISTERED } from "../../core/model/labels.ts";
 import { isOthersNode } from "../../core/model/managed.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -36,6 +37,7 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   ]);
   const nodes = registered.filter((node) => !isOthersNode(node));
   const byName = new Map(records.map((record) => [record.name, record]));
+  const otherOwnerOf = otherOwners(records);
   const known = claims.filter(({ metadata }) => byName.has(metadata.name));
   const changed = claims.filter((claim) => isForeignToRecord(claim, byName.get(claim.metadata.name)));
   const leaving = new Set(nodes.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [] : [spec.providerID])));
@@ -50,7 +52,7 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     () => checkConsistency(nodes, known, deps),
     () =>
       reportOthersClaims(
-        claims.filter((claim) => !byName.has(claim.metadata.name) && !isDoneWith(claim)),
+        claims.filter((claim) => !byName.has(claim.metadata.name) && !isDoneWith(claim) && otherOwnerOf(claim) === undefined),
         deps,
       ),
     () => pollStatus(records, deps),
@@ -84,8 +86,9 @@ async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
 
 /** Whether a NodeClaim's record does not know of it: a user created the NodeClaim, or its deletion was missed. */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
-  if (record === undefined) return !isDoneWith(claim) && !isLaunchedByOther(claim);
-  return claim.metadata.deletionTimestamp !== undefined && record.terminating === undefined;
+  const isDeleted = claim.metadata.deletionTimestamp !== undefined;
+  if (record === undefined) return !isDoneWith(claim) && (isDeleted || !isLaunchedByOther(claim));
+  return isDeleted && record.terminating === undefined;
 }
 
 async function endVanished(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {

@@ -1,4 +1,4 @@
-import { instanceIdOf } from "../../core/lifecycle/garbage-collection.ts";
+import { instanceIdOf } from "../../core/model/instance.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { Signal } from "../../core/signals/signal.ts";

@@ -106,6 +106,24 @@ describe("nodes of one providerID", () => {
     expect([...owners.contested.keys()]).toEqual(contested);
   });
 
+  it.for([
+    { name: "is the NodeClaim's that registration made its owner", owners: ["u2"], claim: "second", contested: [] },
+    { name: "is nobody's when no NodeClaim is its owner", owners: [], claim: undefined, contested: ["a"] },
+    { name: "is nobody's when both are", owners: ["u1", "u2"], claim: undefined, contested: ["a"] },
+  ])("a node that two NodeClaims name $name", ({ owners, claim, contested }) => {
+    const own = named("a");
+    const ownerReferences = owners.map((uid) => ({ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "x", uid }));
+    const node = { ...own, metadata: { ...own.metadata, ownerReferences } };
+    const twins = ["first", "second"].map((name, i) =>
+      objects.nodeClaim(name, { uid: `u${i + 1}`, providerID: ID, status: { nodeName: "a" } }),
+    );
+    for (const claims of [twins, twins.toReversed()]) {
+      const found = nodeOwners([node], claims);
+      expect(found.claimOf(node)?.metadata.name).toBe(claim);
+      expect([...found.contested.keys()]).toEqual(contested);
+    }
+  });
+
   it("an unhealthy imposter replaces nobody's machine", () => {
     const { repairs, blocked } = planRepairs({
       nodes: [named("mine"), named("imposter", false)],

@@ -1,15 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { CloudWatchLogsEvent, LambdaFunctionURLEvent, SQSEvent } from "aws-lambda";
+import type { CloudWatchLogsEvent, LambdaFunctionURLEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { getAt, isJsonObject, type Json, type JsonObject, parseJson, textAt } from "../../core/lib/json.ts";
+import { WAKE_UP_CAUSES } from "../../core/ports/wake-up-causes.ts";
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import { wakeUpBody } from "../../functions/adapters/aws/wake-up-queue.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
 import { fixedToken } from "../../functions/adapters/path-token.ts";
 import { admissionEntry } from "../../functions/admission/entry.ts";
 import { auditEntry, clusterOfLogGroup } from "../../functions/audit/entry.ts";
+import { disruptionEntry } from "../../functions/disruption/entry.ts";
 import { interruptionEntry } from "../../functions/interruption/entry.ts";
+import { lifecycleEntry } from "../../functions/lifecycle/entry.ts";
 import { notifyEntry } from "../../functions/notify/entry.ts";
+import { provisionEntry } from "../../functions/provision/entry.ts";
 import { createLab } from "../../lab/host.ts";
 import { type Random, seeded } from "../../lab/world/random.ts";
 import { nodeClass, nodePool } from "../infra/crd-samples.ts";
@@ -18,7 +24,8 @@ import { OPTIONS } from "../support/lab-story.ts";
 import { mutatedJson, mutatedText } from "./mutate.ts";
 
 /**
- * Events of every source, changed at odd places: audit deliveries, webhook calls, admission reviews and EC2's notices.
+ * Events of every source, changed at odd places: audit deliveries, webhook calls, admission reviews, EC2's notices and
+ * wake-ups.
  * In: a seed. Out: what a function did wrong with one event. A function drops what it cannot read with one sentence:
  * what it throws, or hands back to its queue, is delivered again and fails again.
  */
@@ -106,11 +113,12 @@ const admission: Play = async (random) => {
   const request = { uid: "u", operation: "UPDATE", object, oldObject, desiredAPIVersion: "karpenter.sh/v1", objects: [object] };
   const body = odd({ request }, random);
   const answer = await entry(posted(`/v1/c1/${TOKEN}/${duty}`, body));
-  if (duty === "validate" && !isAdmissible(parseJson(body))) return undefined;
-  return log.errors[0] ?? wrongStatus(answer);
+  // It may say of an object that is not as its schema asks that it cannot be read.
+  const mayLog = duty === "validate" && !isAdmissible(parseJson(body));
+  return (mayLog ? undefined : log.errors[0]) ?? wrongStatus(answer);
 };
 
-/** Whether the objects are as the schemas of the CRDs ask: the API server shows others to no validating webhook. */
+/** Whether the objects are as the schemas of the CRDs ask: the API server shows others to no webhook. */
 function isAdmissible(review: Json | undefined): boolean {
   return ["object", "oldObject"].every((field) => {
     const object = getAt(review, ["request", field]);
@@ -124,20 +132,60 @@ const wrongStatus = (answer: unknown): string | undefined => {
   return statusCode === 200 || statusCode === 400 ? undefined : `answered ${statusCode}`;
 };
 
+/** A batch of a queue with these bodies, each of its own message group. */
+function queued(bodies: readonly string[]): SQSEvent {
+  const attributes = { ApproximateReceiveCount: "1", SentTimestamp: "0", SenderId: "x", ApproximateFirstReceiveTimestamp: "0" };
+  const source = { eventSource: "aws:sqs", eventSourceARN: "arn:aws:sqs:us-west-2:123456789012:q", awsRegion: "us-west-2" };
+  const Records = bodies.map((body, i) => ({
+    ...{ messageId: `m${i}`, receiptHandle: `m${i}`, body, md5OfBody: "", messageAttributes: {} },
+    ...{ attributes: { ...attributes, MessageGroupId: `g${i}` }, ...source },
+  }));
+  return { Records };
+}
+
+/** What a function did wrong that got a batch: it handed a message back, or let the engine speak. */
+function wrongWithBatch(answer: SQSBatchResponse | undefined, { errors }: { readonly errors: readonly string[] }): string | undefined {
+  if (answer !== undefined && answer.batchItemFailures.length > 0) return `handed back: ${errors[0]}`;
+  return errors.find((error) => ENGINE.test(error));
+}
+
 const interruption: Play = async (random) => {
   const lab = createLab({ ...OPTIONS, seed: 1 });
   const log = recordingLog();
   const { deps } = lab;
   const entry = interruptionEntry({ store: deps.store, clusterDeps: async () => deps, log, metrics: deps.metrics, now: deps.now });
-  const attributes = { ApproximateReceiveCount: "1", SentTimestamp: "0", SenderId: "x", ApproximateFirstReceiveTimestamp: "0" };
-  const source = { eventSource: "aws:sqs", eventSourceARN: "arn:aws:sqs:us-west-2:123456789012:q", awsRegion: "us-west-2" };
-  const message = { messageId: "m", receiptHandle: "m", body: odd(random.pick(NOTICES), random), md5OfBody: "", messageAttributes: {} };
-  const { batchItemFailures } = await entry({ Records: [{ ...message, attributes, ...source }] } as SQSEvent);
+  const answer = await entry(queued([odd(random.pick(NOTICES), random)]));
   lab.close();
-  return batchItemFailures.length > 0 ? `handed back: ${log.errors[0]}` : log.errors.find((error) => ENGINE.test(error));
+  return wrongWithBatch(answer, log);
 };
 
-export const SOURCES: Readonly<Record<string, Play>> = { audit, notify, admission, interruption };
+/** A wake-up of each cause, DefinitionChanged among them, and one of a NodeClaim, as the queues carry them. */
+const WAKE_UPS = [
+  { kind: "claim", cluster: "lab", claim: "default-x7k2p", dueAt: 1 } as const,
+  ...Object.entries(WAKE_UP_CAUSES).flatMap(([kind, causes]) =>
+    Object.keys(causes).map((cause) => ({ kind, cluster: "lab", cause, detail: "NodePool default" }) as unknown as WakeUp),
+  ),
+].map((wakeUp) => JSON.parse(wakeUpBody(wakeUp)) as Json) as unknown as Samples;
+
+/** Wake-ups come in swarms: one cause many times, with odd ones between. */
+const wakeUps: Play = async (random) => {
+  const lab = createLab({ ...OPTIONS, seed: 1 });
+  const log = recordingLog();
+  const { deps } = lab;
+  const entryOf = random.pick([provisionEntry, disruptionEntry, lifecycleEntry]);
+  const entry = entryOf({
+    clusters: ["lab"],
+    clusterDeps: async (name) => (name === deps.cluster.name ? { ...deps, log } : undefined),
+    log,
+  });
+  const wakeUp = random.pick(WAKE_UPS);
+  const bodies = Array.from({ length: random.between(1, 5) }, () => (random.next() < 0.5 ? odd(wakeUp, random) : JSON.stringify(wakeUp)));
+  const answer = await entry(queued(bodies));
+  lab.close();
+  return wrongWithBatch(answer, log);
+};
+
+export const SOURCES: Readonly<Record<string, Play>> = { audit, notify, admission, interruption, wakeUps };
 
 /** How long a function may take with one event, ms: longer is a hang. */
 const MAX_EVENT_MS = 5_000;

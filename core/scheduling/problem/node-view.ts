@@ -71,15 +71,15 @@ export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((s
     if (id) claimByProvider.set(id, claim);
   }
   const views: NodeView[] = [];
-  const joined = new Set<NodeClaim>();
+  const joined = new Set<string>();
   for (const node of snapshot.nodes) {
     const claim = claimOf(node);
-    if (claim !== undefined) joined.add(claim);
+    if (claim?.status?.providerID) joined.add(claim.status.providerID);
     const view = nodeView(node, claim, snapshot.disrupting);
     if (view !== undefined) views.push(view);
   }
-  for (const claim of claimByProvider.values()) {
-    if (!joined.has(claim)) views.push(claimView(claim, undefined, snapshot.disrupting));
+  for (const [id, claim] of claimByProvider) {
+    if (!joined.has(id)) views.push(claimView(claim, undefined, snapshot.disrupting));
   }
   return views.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 });

@@ -71,7 +71,7 @@ export async function readSnapshot(options: {
     ...(await readNeeds(needs, kubernetes)),
   };
   const { otherPools, ...managed } = managedPart(listed);
-  const readable = withoutUnreadable(managed, unreadable);
+  const readable = withoutUnreadable(managed, unreadable, records);
   const { nodePools, nodeClasses } = readable;
 
   return {

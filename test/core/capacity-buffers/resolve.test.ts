@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import { MAX_REPLICAS, replicasOf } from "../../../core/capacity-buffers/replicas.ts";
+import { MAX_REPLICAS, MAX_VIRTUAL_PODS, replicasOf, sharesOf } from "../../../core/capacity-buffers/replicas.ts";
 import { type Referents, resolve } from "../../../core/capacity-buffers/resolve.ts";
 import { bufferOf } from "../../../core/capacity-buffers/virtual-pods.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
@@ -29,9 +29,31 @@ describe("replicasOf", () => {
     { name: "a limit that is too small for one", spec: { replicas: 9, limits: { cpu: "100m" } }, want: 0 },
     { name: "limits of resources that the pods do not request", spec: { replicas: 2, limits: { "nvidia.com/gpu": 1 } }, want: 2 },
     { name: "only limits of resources that the pods do not request", spec: { limits: { "nvidia.com/gpu": 1 } }, want: 0 },
-    { name: "more replicas than MAX_REPLICAS", spec: { replicas: 2_000_000_000 }, want: MAX_REPLICAS },
+    { name: "any number of replicas", spec: { replicas: 2_000_000_000 }, want: 2_000_000_000 },
   ])("the number of virtual pods: $name", ({ spec, scale, want }) => {
     expect(replicasOf(spec, scale, pod)).toBe(want);
+  });
+});
+
+describe("the shares of buffers", () => {
+  it.for([
+    { name: "each gets what it asks for where that is not too much", wanted: [1, 0, 5], most: 6, want: [1, 0, 5] },
+    { name: "a large one gets what the small ones leave", wanted: [1, 1_000, 2], most: 10, want: [1, 7, 2] },
+    { name: "large ones get equal parts", wanted: [1_000, 2, 500], most: 10, want: [4, 2, 4] },
+    { name: "none gets more than a buffer may have", wanted: [2_000_000_000, 3], most: 50_000, want: [MAX_REPLICAS, 3] },
+    { name: "there are more buffers than pods", wanted: [1, 1, 1], most: 2, want: [0, 1, 1] },
+  ])("$name", ({ wanted, most, want }) => {
+    expect(sharesOf(wanted, most)).toEqual(want);
+  });
+
+  it("a hundred large buffers come to no more pods than a plan can be made for, and a small one keeps its own", () => {
+    const large = Array.from({ length: 100 }, (_, i) =>
+      buffer({ podTemplateRef: { name: "room" }, replicas: 1_000_000 }, { name: `b${i}` }),
+    );
+    const small = buffer({ podTemplateRef: { name: "room" }, replicas: 5 }, { name: "small" });
+    const headroom = headroomOf([...large, small], { ...NOTHING, podTemplates: [podTemplate()] });
+    expect(headroom.flatMap(({ pods }) => pods).length).toBeLessThanOrEqual(MAX_VIRTUAL_PODS);
+    expect(headroom.find((room) => room.buffer.metadata.name === "small")?.pods).toHaveLength(5);
   });
 });
 

@@ -6,10 +6,10 @@ import type { Plan } from "../../../core/model/plan.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
-const RESOLVED: Resolution = {
-  ready: true,
+const RESOLVED = {
+  ready: true as const,
   template: podTemplate().template,
-  replicas: 3,
+  ...{ wanted: 3, replicas: 3 },
   podTemplate: { name: "room", generation: 3 },
 };
 const GONE: Resolution = { ready: false, reason: "PodTemplateNotFound", message: "PodTemplate default/room does not exist" };
@@ -40,7 +40,7 @@ describe("a buffer's conditions", () => {
     },
     {
       name: "no virtual pods",
-      resolution: { ...RESOLVED, replicas: 0 },
+      resolution: { ...RESOLVED, wanted: 0, replicas: 0 },
       want: { ReadyForProvisioning: "True Resolved", Provisioning: "False BufferEmpty" },
     },
     {
@@ -50,6 +50,17 @@ describe("a buffer's conditions", () => {
     },
   ])("a buffer's conditions say: $name", ({ resolution = RESOLVED, placement, want }) => {
     expect(conditions(resolution, placement)).toEqual(want);
+  });
+
+  it("a buffer's conditions say how much of a buffer is too much", () => {
+    const [{ resolution = GONE } = {}] = headroomOf([buffer({ podTemplateRef: { name: "room" }, replicas: 1_000_000 })], {
+      ...{ podTemplates: [podTemplate()], deployments: [], statefulSets: [], replicaSets: [] },
+    });
+    const { conditions: all = [], replicas } = bufferStatus(buffer(), resolution, NOWHERE, NOW);
+    expect(replicas).toBe(10_000);
+    expect(all.find(({ type }) => type === "ReadyForProvisioning")?.message).toBe(
+      "The pods' shape and number are known; room is made for 10000 of 1000000: a buffer gets at most 10000, and all buffers together 20000",
+    );
   });
 
   it("a buffer's conditions say why no node can be launched", () => {

@@ -12,7 +12,10 @@ const machine = (change: Partial<Instance> = {}): Instance => ({
   ...INSTANCE,
   state: "running",
   launchedAt: NOW - 600_000,
-  tags: { "karpenter.sh/nodepool": "default", "karpenter.sh/nodeclaim": "default-abcde", "karpenter-serverless/claim-uid": "uid-1" },
+  tags: {
+    "eks:eks-cluster-name": "c1",
+    ...{ "karpenter.sh/nodepool": "default", "karpenter.sh/nodeclaim": "default-abcde", "karpenter-serverless/claim-uid": "uid-1" },
+  },
   ...change,
 });
 const UP = record({ uid: "uid-1", instance: INSTANCE });
@@ -58,6 +61,16 @@ describe("the table is lost", () => {
       write: { type: "create", record: { name: "default-abcde", uid: "uid-1", intentId: "intent-1" } },
     });
     expect(step?.write?.record.instance?.id).toBe(id);
+  });
+
+  it.for([
+    { name: "its tags", records: [] },
+    { name: "another record", records: [UP] },
+  ])("a NodeClaim that names an instance which is not its own by $name gets no record", ({ records }) => {
+    const copy = { ...CLAIM, metadata: { ...CLAIM.metadata, name: "copy", uid: "uid-2" } };
+    const [step] = plan({ records, claims: [CLAIM, copy] }).filter(({ what }) => what === "NodeClaim copy");
+    expect(step?.outcome).toMatch(/^delete it: instance i-1 /);
+    expect(step?.write).toBeUndefined();
   });
 
   it("NodeClaims of other providers, and those without our finalizer, are ignored", () => {

@@ -156,13 +156,21 @@ describe("strangers and strange requests", () => {
     expect((await post(`/v1/c1/${TOKEN}/validate`, body, true)).body.response.allowed).toBe(false);
   });
 
-  it("a request that fails is logged and left to the failure policy", async () => {
-    const { statusCode, body, errors } = await post(
-      `/v1/c1/${TOKEN}/validate`,
-      JSON.stringify({ request: { uid: "u-1", object: { kind: "NodePool", metadata: { name: "a" }, spec: {} } } }),
-    );
-    expect(statusCode).toBe(500);
-    expect(body.message).toMatch(/\.$/);
+  it.for([
+    { name: "a NodePool without spec", object: { kind: "NodePool" }, says: /^spec is missing; it must be an object$/ },
+    { name: "a NodePool with an empty spec", object: { kind: "NodePool", spec: {} }, says: /^spec.template is missing/ },
+    { name: "an EC2NodeClass whose spec is a text", object: { kind: "EC2NodeClass", spec: "x" }, says: /^spec has another type/ },
+    { name: "a NodeOverlay without requirements", object: { kind: "NodeOverlay", spec: {} }, says: /^spec.requirements is missing/ },
+  ])("a required part that is missing is named: $name", async ({ object, says }) => {
+    const response = await ask("validate", { object: { metadata: { name: "a" }, ...object } });
+    expect(response).toMatchObject({ allowed: false, status: { code: 422, message: expect.stringMatching(says) } });
+  });
+
+  it("an object that cannot be read is allowed with a warning, and logged", async () => {
+    const object = nodePool({ spec: { disruption: { budgets: 5 } } } as never);
+    const { statusCode, body, errors } = await post(`/v1/c1/${TOKEN}/validate`, JSON.stringify({ request: { uid: "u-1", object } }));
+    expect(statusCode).toBe(200);
+    expect(body.response).toMatchObject({ uid: "u-1", allowed: true, warnings: [expect.stringMatching(/^The object cannot be read/)] });
     expect(errors).toHaveLength(1);
   });
 });

@@ -7,6 +7,7 @@ const REFUSED = ["test/hostile/refused.test.ts"];
 const WRITABLE = ["test/hostile/writable.test.ts"];
 const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
 const IMPOSTER = ["test/hostile/imposter-nodes.test.ts"];
+const TWINS = ["test/hostile/twin-claims.test.ts"];
 const RECORDS = ["test/hostile/records.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
 const OWNERS = ["test/lab/other-owners.test.ts"];
@@ -246,5 +247,37 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "this.unreadable++;",
     to: "",
     tests: AUDIT,
+  },
+  {
+    name: "twin-seen",
+    rule: "decisions do not see a NodeClaim that names the instance of another one's record",
+    file: "core/set-aside/set-aside.ts",
+    from: "if (owner === undefined) return true;",
+    to: "if (owner === undefined || records.length > 0) return true;",
+    tests: TWINS,
+  },
+  {
+    name: "twin-kept",
+    rule: "a NodeClaim that names another one's instance can be deleted",
+    file: "functions/lifecycle/perform.ts",
+    from: "(owner.name !== claim.metadata.name || owner.cluster !== cluster.name)",
+    to: "owner.cluster !== cluster.name",
+    tests: TWINS,
+  },
+  {
+    name: "large-buffer",
+    rule: "a large CapacityBuffer takes nothing from a small one",
+    file: "core/capacity-buffers/replicas.ts",
+    from: "Math.floor(left / (ascending.length - done))",
+    to: "left",
+    tests: ["test/core/capacity-buffers/resolve.test.ts"],
+  },
+  {
+    name: "buffer-check-chains",
+    rule: "all passes of disruption ask for the same next check of CapacityBuffers, so their wake-ups do not multiply",
+    file: "functions/disruption/disrupt.ts",
+    from: "(Math.floor(now / BUFFER_PERIOD_MS) + 1) * BUFFER_PERIOD_MS",
+    to: "now + BUFFER_PERIOD_MS",
+    tests: ["test/lab/capacity-buffers.test.ts"],
   },
 ];

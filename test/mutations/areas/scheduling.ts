@@ -278,8 +278,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "in-flight-nodes",
     rule: "a launched NodeClaim without a Node takes pods before a new one is launched",
     file: "core/scheduling/problem/node-view.ts",
-    from: "if (!joined.has(claim)) views.push(",
-    to: "if (!joined.has(claim) && views.length < 0) views.push(",
+    from: "if (!joined.has(id)) views.push(",
+    to: "if (!joined.has(id) && views.length < 0) views.push(",
     tests: SOLVE,
   },
   {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../lib/json.ts";
 import { oncePer } from "../lib/once-per.ts";
-import type { KubernetesObject } from "../model/kubernetes.ts";
+import type { KubernetesObject } from "./kubernetes.ts";
 
 /** An object as readers may take it: a field is absent or has a value. */
 export interface WithoutNulls<T> {
