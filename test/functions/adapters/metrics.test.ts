@@ -1,9 +1,10 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { emfMetrics, memoryMetrics } from "../../../functions/adapters/metrics.ts";
+import type { Metrics } from "../../../core/ports/metrics.ts";
+import { emfMetrics, memoryMetrics, type SentMetrics } from "../../../functions/adapters/metrics.ts";
+import { wireBase } from "../../../functions/wiring/base.ts";
 
-function emitted(act: (metrics: ReturnType<typeof emfMetrics>) => void): Record<string, unknown>[] {
+function emitted(act: (metrics: Metrics) => void, metrics: Metrics = emfMetrics("all", undefined)): Record<string, unknown>[] {
   const texts: string[] = [];
-  const metrics = emfMetrics();
   vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
     texts.push(String(chunk));
     return true;
@@ -11,6 +12,21 @@ function emitted(act: (metrics: ReturnType<typeof emfMetrics>) => void): Record<
   act(metrics);
   vi.restoreAllMocks();
   return texts.map((text) => JSON.parse(text) as Record<string, unknown>);
+}
+
+/** Sets of dimensions, by metric, of what CloudWatch makes metrics of. */
+function dimensionSets(lines: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const directives = lines.flatMap(
+    (line) =>
+      (line["_aws"] as { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] } | undefined)?.CloudWatchMetrics ?? [],
+  );
+  return Object.fromEntries(directives.map(({ Dimensions, Metrics: [metric] }) => [metric?.Name, Dimensions]));
+}
+
+function oneOfEachKind(metrics: Metrics): void {
+  metrics.count("nodes_created_total", { nodepool: "default" });
+  metrics.gauge("nodepools_allowed_disruptions", { nodepool: "default" }, 2);
+  metrics.observe("interruption_message_queue_duration_seconds", {}, 1);
 }
 
 afterEach(() => {
@@ -60,4 +76,56 @@ it("memoryMetrics sums a counter over labels", () => {
   expect(metrics.total("nodes_created_total", { nodepool: "a" })).toBe(3);
   expect(metrics.total("nodes_created_total")).toBe(4);
   expect(metrics.total("other")).toBe(0);
+});
+
+it.each<{ clusters: string[]; shared: string | undefined }>([
+  { clusters: ["one"], shared: "one" },
+  { clusters: ["one", "two"], shared: undefined },
+])("metrics of clusters $clusters of one stack are told apart by the dimension cluster", ({ clusters, shared }) => {
+  const base = wireBase("test", [], { TABLE_NAME: "table", CLUSTERS: JSON.stringify(clusters.map((name) => ({ name }))) });
+  for (const cluster of clusters) {
+    const [line] = emitted(
+      (metrics) => metrics.gauge("nodepools_allowed_disruptions", { nodepool: "default" }, 2),
+      base.metricsOf(cluster),
+    );
+    expect(line).toMatchObject({ cluster, nodepool: "default" });
+    expect(dimensionSets(line ? [line] : [])).toEqual({ karpenter_nodepools_allowed_disruptions: [["cluster", "nodepool"]] });
+  }
+  const [line] = emitted((metrics) => metrics.count("interruption_deleted_messages_total", {}), base.metrics);
+  expect(line?.["cluster"]).toBe(shared);
+});
+
+it.each<{ sent: SentMetrics; sets: Record<string, unknown> }>([
+  {
+    sent: "all",
+    sets: {
+      karpenter_nodes_created_total: [["cluster", "nodepool"]],
+      karpenter_nodepools_allowed_disruptions: [["cluster", "nodepool"]],
+      karpenter_interruption_message_queue_duration_seconds: [["cluster"]],
+    },
+  },
+  {
+    sent: "both",
+    sets: {
+      karpenter_nodes_created_total: [["cluster", "nodepool"], ["nodepool"]],
+      karpenter_nodepools_allowed_disruptions: [["cluster", "nodepool"], ["nodepool"]],
+      karpenter_interruption_message_queue_duration_seconds: [["cluster"], []],
+    },
+  },
+  {
+    sent: "counts",
+    sets: {
+      karpenter_nodes_created_total: [["cluster", "nodepool"]],
+      karpenter_interruption_message_queue_duration_seconds: [["cluster"]],
+    },
+  },
+  { sent: "none", sets: {} },
+])("CLOUDWATCH_METRICS=$sent makes CloudWatch metrics of what it names, and every value stays in the log", ({ sent, sets }) => {
+  const lines = emitted(oneOfEachKind, emfMetrics(sent, "one"));
+  expect(dimensionSets(lines)).toEqual(sets);
+  expect(lines).toMatchObject([
+    { cluster: "one", nodepool: "default", karpenter_nodes_created_total: 1 },
+    { cluster: "one", nodepool: "default", karpenter_nodepools_allowed_disruptions: 2 },
+    { cluster: "one", karpenter_interruption_message_queue_duration_seconds: 1 },
+  ]);
 });
