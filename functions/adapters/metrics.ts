@@ -12,10 +12,7 @@ function unitOf(name: string): Unit {
   if (name.endsWith("_seconds")) {
     return MetricUnit.Seconds;
   }
-  if (name.endsWith("_bytes")) {
-    return MetricUnit.Bytes;
-  }
-  return name.endsWith("_percent") ? MetricUnit.Percent : MetricUnit.NoUnit;
+  return name.endsWith("_bytes") ? MetricUnit.Bytes : MetricUnit.NoUnit;
 }
 
 /**

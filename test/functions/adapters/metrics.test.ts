@@ -36,8 +36,8 @@ afterEach(() => {
 it("each value is one EMF line with Karpenter's name and labels and no others", () => {
   const lines = emitted((metrics) => {
     metrics.count("nodeclaims_created_total", { reason: "provisioned", nodepool: "default", min_values_relaxed: "" });
-    metrics.observe("pods_bound_duration_seconds", {}, 1.5);
-    metrics.gauge("cluster_utilization_percent", { resource_type: "cpu" }, 40);
+    metrics.observe("nodes_lifetime_duration_seconds", {}, 1.5);
+    metrics.gauge("ec2nodeclasses_userdata_bytes", { nodeclass: "default" }, 40);
   });
   expect(lines).toHaveLength(3);
   expect(lines[0]).toMatchObject({ reason: "provisioned", nodepool: "default", karpenter_nodeclaims_created_total: 1 });
@@ -47,25 +47,25 @@ it("each value is one EMF line with Karpenter's name and labels and no others", 
       Dimensions: [["reason", "nodepool"]],
       Metrics: [{ Name: "karpenter_nodeclaims_created_total", Unit: "Count" }],
     },
-    { Namespace: "Karpenter", Dimensions: [[]], Metrics: [{ Name: "karpenter_pods_bound_duration_seconds", Unit: "Seconds" }] },
+    { Namespace: "Karpenter", Dimensions: [[]], Metrics: [{ Name: "karpenter_nodes_lifetime_duration_seconds", Unit: "Seconds" }] },
     {
       Namespace: "Karpenter",
-      Dimensions: [["resource_type"]],
-      Metrics: [{ Name: "karpenter_cluster_utilization_percent", Unit: "Percent" }],
+      Dimensions: [["nodeclass"]],
+      Metrics: [{ Name: "karpenter_ec2nodeclasses_userdata_bytes", Unit: "Bytes" }],
     },
   ]);
 });
 
 it("at most nine labels become dimensions, and the rest stay in the line", () => {
   const labels = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`l${i}`, `v${i}`]));
-  const [line] = emitted((metrics) => metrics.gauge("pods_state", labels, 1));
+  const [line] = emitted((metrics) => metrics.gauge("nodepools_allowed_disruptions", labels, 1));
   const aws = line?.["_aws"] as { CloudWatchMetrics: { Dimensions: string[][] }[] };
   expect(aws.CloudWatchMetrics[0]?.Dimensions[0]).toEqual(Object.keys(labels).slice(0, 9));
   expect(line).toMatchObject(labels);
 });
 
 it("a value that is no number is dropped, because it spoils a whole EMF line", () => {
-  expect(emitted((metrics) => metrics.gauge("nodepools_limit", {}, Number.POSITIVE_INFINITY))).toEqual([]);
+  expect(emitted((metrics) => metrics.gauge("nodepools_allowed_disruptions", {}, Number.POSITIVE_INFINITY))).toEqual([]);
 });
 
 it("memoryMetrics sums a counter over labels", () => {
@@ -75,7 +75,7 @@ it("memoryMetrics sums a counter over labels", () => {
   metrics.count("nodes_created_total", { nodepool: "b", zone: "z1" });
   expect(metrics.total("nodes_created_total", { nodepool: "a" })).toBe(3);
   expect(metrics.total("nodes_created_total")).toBe(4);
-  expect(metrics.total("other")).toBe(0);
+  expect(metrics.total("nodes_drained_total")).toBe(0);
 });
 
 it.each<{ clusters: string[]; shared: string | undefined }>([
