@@ -7,6 +7,7 @@ import type { VolumeAttachment } from "../model/workloads.ts";
 import type { RegistrationOutcome } from "../node-pool/registration-health.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
 import type { LogFields } from "../ports/log.ts";
+import type { MetricName } from "../ports/metric-registry.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
 /**
@@ -67,8 +68,13 @@ export type Action =
   | { readonly type: "Forget"; readonly record: NodeClaimRecord }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
-  | { readonly type: "Count"; readonly metric: string; readonly labels: Readonly<Record<string, string>> }
-  | { readonly type: "Observe"; readonly metric: string; readonly labels: Readonly<Record<string, string>>; readonly seconds: number }
+  | { readonly type: "Count"; readonly metric: MetricName<"counter">; readonly labels: Readonly<Record<string, string>> }
+  | {
+      readonly type: "Observe";
+      readonly metric: MetricName<"histogram">;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly seconds: number;
+    }
   /** Record on the NodePool how the NodeClaim's registration ended. */
   | { readonly type: "RecordRegistration"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome };
 

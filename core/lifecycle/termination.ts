@@ -6,6 +6,7 @@ import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
+import type { MetricName } from "../ports/metric-registry.ts";
 import { forgetAt, isRefused, retryAt } from "../provisioning/refused.ts";
 import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
@@ -276,7 +277,7 @@ function freeClaim(view: ClaimView, claim: NodeClaim, record: NodeClaimRecord): 
 }
 
 /** Observes the seconds since a time (RFC 3339); nothing when the time is absent. */
-function observe({ now }: ClaimView, metric: string, nodepool = "", since: string | undefined): readonly Action[] {
+function observe({ now }: ClaimView, metric: MetricName<"histogram">, nodepool = "", since: string | undefined): readonly Action[] {
   const seconds = (now - fromRfc3339(since)) / 1_000;
   return Number.isNaN(seconds) ? [] : [{ type: "Observe", metric, labels: { nodepool }, seconds: Math.max(seconds, 0) }];
 }

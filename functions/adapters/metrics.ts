@@ -12,37 +12,63 @@ function unitOf(name: string): Unit {
   if (name.endsWith("_seconds")) {
     return MetricUnit.Seconds;
   }
-  if (name.endsWith("_bytes")) {
-    return MetricUnit.Bytes;
-  }
-  return name.endsWith("_percent") ? MetricUnit.Percent : MetricUnit.NoUnit;
+  return name.endsWith("_bytes") ? MetricUnit.Bytes : MetricUnit.NoUnit;
 }
+
+/**
+ * Which values CloudWatch makes metrics of, and with which dimensions. What is not sent stays in the log line.
+ *
+ * - `all`: each value, with the dimension `cluster` and those of its labels.
+ * - `both`: the same, and once more without `cluster`, which is a second metric.
+ * - `counts`: as `all`, without gauges.
+ * - `none`: no value.
+ */
+export type SentMetrics = "all" | "both" | "counts" | "none";
 
 /**
  * Karpenter's metrics as EMF lines on stdout, which CloudWatch turns into metrics of the namespace `Karpenter`. Each
  * value is one line, printed at once, so a killed function loses no value that it has counted. Empty labels are left
  * out, because CloudWatch refuses empty dimensions.
+ * @param cluster undefined for values that belong to no single cluster: they have no label `cluster`
  */
-export function emfMetrics(): Metrics {
+export function emfMetrics(sent: SentMetrics, cluster: string | undefined): Metrics {
   const powertools = new PowertoolsMetrics({ namespace: "Karpenter" });
   // Powertools would add a dimension `service`, which Karpenter's dashboards do not expect.
   powertools.clearDefaultDimensions();
-  const put = (name: string, unit: Unit, labels: Labels, value: number): void => {
+  const put = (name: string, unit: Unit, given: Labels, value: number, isSent: boolean): void => {
     if (!Number.isFinite(value)) {
       return;
     }
-    const present = Object.entries(labels).filter(([, label]) => label !== "");
-    for (const [label, text] of present.slice(MAX_DIMENSIONS)) {
+    const own = Object.entries(given).filter(([, label]) => label !== "");
+    const labels = cluster === undefined ? own : [["cluster", cluster] as const, ...own];
+    if (!isSent) {
+      writeLine({ ...Object.fromEntries(labels), [`karpenter_${name}`]: value });
+      return;
+    }
+    for (const [label, text] of labels.slice(MAX_DIMENSIONS)) {
       powertools.addMetadata(label, text);
     }
-    powertools.addDimensions(Object.fromEntries(present.slice(0, MAX_DIMENSIONS)));
-    powertools.addMetric(`karpenter_${name}`, unit, value).publishStoredMetrics();
+    powertools.addDimensions(Object.fromEntries(labels.slice(0, MAX_DIMENSIONS)));
+    const line = powertools.addMetric(`karpenter_${name}`, unit, value).serializeMetrics();
+    if (sent === "both" && cluster !== undefined) {
+      // Powertools would warn in each line of labels that are in both sets.
+      line._aws.CloudWatchMetrics[0]?.Dimensions.push(own.slice(0, MAX_DIMENSIONS).map(([label]) => label));
+    }
+    writeLine(line);
+    powertools.clearMetrics();
+    powertools.clearDimensions();
+    powertools.clearMetadata();
   };
+  const isAnySent = sent !== "none";
   return {
-    count: (name, labels, value = 1) => put(name, MetricUnit.Count, labels, value),
-    gauge: (name, labels, value) => put(name, unitOf(name), labels, value),
-    observe: (name, labels, value) => put(name, unitOf(name), labels, value),
+    count: (name, labels, value = 1) => put(name, MetricUnit.Count, labels, value, isAnySent),
+    gauge: (name, labels, value) => put(name, unitOf(name), labels, value, isAnySent && sent !== "counts"),
+    observe: (name, labels, value) => put(name, unitOf(name), labels, value, isAnySent),
   };
+}
+
+function writeLine(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 export interface MetricRecord {

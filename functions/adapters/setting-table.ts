@@ -66,6 +66,13 @@ function readDefaultConstraints(text: string): Read<SchedulerConfig["defaultCons
 
 export const SETTINGS = {
   LOG_LEVEL: { as: "logLevel", readBy: "wiring", fallback: "info", read: oneOf("debug", "info", "error") },
+  CLOUDWATCH_METRICS: {
+    as: "cloudWatchMetrics",
+    readBy: "wiring",
+    fallback: "all",
+    read: oneOf("all", "both", "counts", "none"),
+    isOurs: true,
+  },
   FEATURE_GATES: {
     as: "featureGates",
     readBy: "wiring",

@@ -16,6 +16,8 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const config: Config = parseConfig(environment, required);
   const log = powertoolsLog({ level: config.logLevel, fields: { controller } });
   const now = Date.now;
+  const clusters = config.clusters.map(({ name }) => name);
+  const metricsOf = (cluster: string | undefined) => emfMetrics(config.cloudWatchMetrics, cluster);
   return {
     config,
     controller,
@@ -23,8 +25,10 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     now,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
-    metrics: emfMetrics(),
-    clusters: config.clusters.map(({ name }) => name),
+    /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
+    metrics: metricsOf(clusters.length === 1 ? clusters[0] : undefined),
+    metricsOf,
+    clusters,
   };
 }
 

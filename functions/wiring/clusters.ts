@@ -57,7 +57,7 @@ export function wireClusters(
       cluster,
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
-      ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
+      ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metricsOf(cluster.name), now: base.now },
       ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, newId: randomUUID },
     };
     return { deps, read: informer({ memory, cluster: cluster.name, ...transport }) };

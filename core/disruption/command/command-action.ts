@@ -2,6 +2,7 @@ import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { LogFields } from "../../ports/log.ts";
+import type { MetricName } from "../../ports/metric-registry.ts";
 
 /** A replacement claim with its name and intent id, the same however often it is written. */
 export interface NamedReplacement {
@@ -35,7 +36,7 @@ export type CommandAction =
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
   | {
       readonly type: "Count";
-      readonly metric: string;
+      readonly metric: MetricName<"counter">;
       readonly labels: Readonly<Record<string, string>>;
       readonly value: number;
     };

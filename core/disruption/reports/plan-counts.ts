@@ -1,12 +1,12 @@
 import type { ClusterView } from "../cluster/view.ts";
 import type { BalancedScore } from "../consolidation/balanced.ts";
 import type { Pass } from "../consolidation/decision.ts";
-import type { Gauge } from "./plan-gauges.ts";
+import type { Count, Observation } from "./plan-gauges.ts";
 
 /** Counters of consolidation in one pass: moves by NodePool and verdict, and searches whose time was up. */
-export function consolidationCounts(view: ClusterView, passes: readonly Pass[]): readonly Gauge[] {
+export function consolidationCounts(view: ClusterView, passes: readonly Pass[]): readonly Count[] {
   const poolOf = new Map([...view.machines.values()].map(({ name, nodePool = "" }) => [name, nodePool]));
-  const moves = new Map<string, Gauge>();
+  const moves = new Map<string, Count>();
   const count = (decision: "approved" | "rejected", nodes: readonly string[]): void => {
     for (const nodepool of new Set(nodes.map((node) => poolOf.get(node) ?? ""))) {
       const policy = view.nodePools.get(nodepool)?.spec.disruption?.consolidationPolicy ?? "WhenEmptyOrUnderutilized";
@@ -27,14 +27,14 @@ export function consolidationCounts(view: ClusterView, passes: readonly Pass[]):
         decision.found.candidates.map(({ node }) => node),
       );
   }
-  const timeouts = passes.flatMap(({ method, isTimedOut }): Gauge[] =>
+  const timeouts = passes.flatMap(({ method, isTimedOut }): Count[] =>
     isTimedOut ? [{ metric: "voluntary_disruption_consolidation_timeouts_total", labels: { consolidation_type: method }, value: 1 }] : [],
   );
   return [...moves.values(), ...timeouts];
 }
 
 /** The scores of policy Balanced for the decided command, one observation each. */
-export function consolidationScores(approved: readonly BalancedScore[]): readonly Gauge[] {
+export function consolidationScores(approved: readonly BalancedScore[]): readonly Observation[] {
   return approved.map(({ nodePool, score }) => {
     return { metric: "consolidation_score", labels: { decision: "approved", nodepool: nodePool, policy: "Balanced" }, value: score };
   });

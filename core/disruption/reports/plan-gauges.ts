@@ -1,13 +1,20 @@
 import type { DisruptionReason } from "../../model/command-record.ts";
+import type { MetricName } from "../../ports/metric-registry.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 
-/** One value of a metric: a gauge, a counter's increment or an observation, as the caller publishes it. */
-export interface Gauge {
-  readonly metric: string;
+/** One value of a metric, as the caller publishes it. */
+interface MetricValue<T extends "counter" | "gauge" | "histogram"> {
+  readonly metric: MetricName<T>;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
+
+export type Gauge = MetricValue<"gauge">;
+/** What is added to a counter. */
+export type Count = MetricValue<"counter">;
+/** One observation of a histogram. */
+export type Observation = MetricValue<"histogram">;
 
 /** MaxInt32: what Karpenter reports for a pool without a limiting budget. */
 const UNLIMITED = 2 ** 31 - 1;

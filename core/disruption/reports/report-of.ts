@@ -8,7 +8,7 @@ import { type BalancedScore, scores } from "../consolidation/balanced.ts";
 import { type Decision, type Pass, reasonOf } from "../consolidation/decision.ts";
 import { consolidationCounts, consolidationScores } from "./plan-counts.ts";
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
-import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
+import { blockedGauges, budgetGauges, type Count, eligibleGauge, type Gauge, type Observation } from "./plan-gauges.ts";
 
 /** What a report needs of a pass; DisruptionPlan (plan.ts) has all of it. */
 export interface Reportable {
@@ -24,9 +24,9 @@ export interface DisruptionReport {
   readonly events: readonly DedupedEvent[];
   readonly gauges: readonly Gauge[];
   /** Counters: what happened in this pass, to be added up. */
-  readonly counts: readonly Gauge[];
+  readonly counts: readonly Count[];
   /** Histograms: each value is an observation of its own. */
-  readonly observations: readonly Gauge[];
+  readonly observations: readonly Observation[];
 }
 
 /** The Kubernetes events and metrics of one pass, in the order in which they are published. */

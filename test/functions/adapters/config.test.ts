@@ -23,6 +23,7 @@ describe("parseConfig", () => {
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",
+      cloudWatchMetrics: "all",
       featureGates: {
         CapacityBuffer: false,
         NodeOverlay: false,
