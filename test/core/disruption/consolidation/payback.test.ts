@@ -5,16 +5,18 @@ import { disruptionCostUsd, netSavings, paybackTooLong } from "../../../../core/
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
+import type { InstanceType } from "../../../../core/model/instance-type.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { instanceType, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 const HOUR_MS = 3_600_000;
 
 /** No cheaper instance type is offered: pods move to existing nodes or not at all. */
-const ONLY_LARGE = [instanceType("large")].map((type) => ({
-  ...type,
-  offerings: type.offerings.filter(({ capacityType }) => capacityType === "on-demand"),
-}));
+const ONLY_LARGE = [onDemandOnly(instanceType("large"))];
+
+function onDemandOnly(type: InstanceType): InstanceType {
+  return { ...type, offerings: type.offerings.filter(({ capacityType }) => capacityType === "on-demand") };
+}
 
 /** Equal nodes "a", "b", … with the given numbers of pods. */
 function cluster(...podCounts: readonly number[]): Snapshot {
@@ -79,7 +81,10 @@ describe("the disruption cost in USD", () => {
 });
 
 describe("a pass with a payback horizon", () => {
-  const decide = (scene: Snapshot, settings: { readonly horizonMs?: number; readonly podMoveCost?: number }) =>
+  const decide = (
+    scene: Snapshot,
+    settings: { readonly horizonMs?: number; readonly podMoveCost?: number; readonly nodeOverheadPrice?: number },
+  ) =>
     planDisruption({
       snapshot: scene,
       records: [],
@@ -107,9 +112,26 @@ describe("a pass with a payback horizon", () => {
     const { command, blocked } = decide(half, { podMoveCost: 1, horizonMs: HOUR_MS });
     expect(command).toBeUndefined();
     expect(Object.fromEntries(blocked.map(({ node, message }) => [node, message]))).toEqual({
-      a: "Saving $0.4000/h does not repay moving its pods within 1 h (CONSOLIDATION_HORIZON): that counts as $2.0000",
-      b: "Saving $0.4000/h does not repay moving its pods within 1 h (CONSOLIDATION_HORIZON): that counts as $3.0000",
+      a: "Saving $0.4200/h does not repay moving its pods within 1 h (CONSOLIDATION_HORIZON): that counts as $2.0000",
+      b: "Saving $0.4200/h does not repay moving its pods within 1 h (CONSOLIDATION_HORIZON): that counts as $3.0000",
     });
+  });
+
+  it.for([
+    { name: "a node that costs nothing beside its instance stays", nodeOverheadPrice: 0, want: undefined },
+    { name: "what the node costs beside its instance repays the move", nodeOverheadPrice: 0.02, want: "delete" },
+  ])("when the price of the instance alone does not repay the move, $name", ({ nodeOverheadPrice, want }) => {
+    const { command } = decide(half, { podMoveCost: 0.205, horizonMs: HOUR_MS, nodeOverheadPrice });
+    expect(command?.decision).toBe(want);
+  });
+
+  it.for([
+    { name: "repays the move when its volumes cost the same", volumePrice: 0, want: "replace" },
+    { name: "does not repay the move when its volumes cost more", volumePrice: 0.2, want: undefined },
+  ])("a cheaper instance $name", ({ volumePrice, want }) => {
+    const small = { ...onDemandOnly(instanceType("small")), volumePrice };
+    const scene = snapshot({ pools: [nodePool()], types: [...ONLY_LARGE, small], machines: [{ name: "a" }], pods: [pod("p", "a")] });
+    expect(decide(scene, { podMoveCost: 0.1, horizonMs: HOUR_MS }).command?.decision).toBe(want);
   });
 
   it("deletes empty nodes however short the horizon is, because no pod moves", () => {

@@ -127,5 +127,5 @@ it("an underutilized cluster comes to rest in small steps, and few of its pods m
   const nodePools = scenario.nodePools.map((own) => ({ ...own, spec: { ...own.spec, disruption: { budgets: [{ nodes: "20%" }] } } }));
   const { pods, podsMovedTwice, broken } = replay({ ...scenario, nodePools }, ourTrail(scenarioToSnapshot({ ...scenario, nodePools })));
   expect(broken).toEqual([]);
-  expect(podsMovedTwice / pods).toBeLessThan(0.1);
+  expect(podsMovedTwice / pods).toBeLessThan(0.15);
 });
