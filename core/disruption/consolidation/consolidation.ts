@@ -190,18 +190,22 @@ export function consolidate(
 ): ConsolidationOutcome {
   const none = (blocked: Blocked): ConsolidationOutcome => ({ decision: "none", blocked });
   const { view, settings } = context;
-  const refused = (savesPerHour: number): Blocked | undefined =>
-    notWorthIt(view, candidates, savesPerHour) ?? paybackTooLong(settings, candidates, savesPerHour);
-  // No result saves more than the price of the candidates: when that is too little, no simulation is needed.
-  const refusedAtBest = refused(totalPrice(candidates));
+  const costs = totalCost(candidates);
+  // Balanced scores count prices of instances, as in Karpenter; payback counts what nodes cost their owner.
+  const refused = (priceSaved: number, costSaved: number): Blocked | undefined =>
+    notWorthIt(view, candidates, priceSaved) ?? paybackTooLong(settings, candidates, costSaved);
+  // No result saves more than the candidates cost: when that is too little, no simulation is needed.
+  const refusedAtBest = refused(totalPrice(candidates), costs);
   if (refusedAtBest) return none(refusedAtBest);
   const trial = tryRemoval(view, candidates, context.simulate, { effort, ...(context.closed && { closed: context.closed }) });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const { newNodeClaims: planned, destinations } = trial;
-  const costs = totalCost(candidates);
   const surplus = surplusAdded(view, candidates, destinations);
   if (surplus > 0 && surplus >= costs) return none({ reason: "SurplusCredits", needs: surplus, costs });
-  if (planned.length === 0) return { decision: "delete", replacements: [], destinations };
+  if (planned.length === 0) {
+    const poor = refused(totalPrice(candidates), costs - surplus);
+    return poor ? none(poor) : { decision: "delete", replacements: [], destinations };
+  }
   if (planned.length > mostReplacements) return none({ reason: "SeveralReplacements", count: planned.length });
   const cheaper = cheaperReplacements(planned, candidates, context);
   if ("reason" in cheaper) return none(cheaper);
@@ -211,12 +215,13 @@ export function consolidate(
     if ("reason" in narrowed) return none(narrowed);
     replacements.push(plannedFrom(narrowed));
   }
-  if (costSavedBy(view, candidates, { replacements, destinations }) <= 0)
+  const costSaved = costSavedBy(view, candidates, { replacements, destinations });
+  if (costSaved <= 0)
     return none(
       replacements.length > candidates.length
         ? { reason: "SeveralReplacements", count: planned.length }
         : { reason: "SurplusCredits", needs: totalCost(costed(replacements, view.snapshot, view.costs)) + surplus, costs },
     );
-  const poor = refused(savingsOf(candidates, replacements));
+  const poor = refused(savingsOf(candidates, replacements), costSaved);
   return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }
