@@ -382,22 +382,6 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: DESTINATION,
   },
   {
-    name: "suited-places",
-    rule: "a node takes the place of a planned node only where that node's pods may run on it",
-    file: "core/disruption/node-sets/destination.ts",
-    from: "!place.suits.has(candidate.node) || !fits(place.largest, room)",
-    to: "!fits(place.largest, room)",
-    tests: DESTINATION,
-  },
-  {
-    name: "largest-pod-of-a-place",
-    rule: "a node takes the place of a planned node only where its largest pod fits",
-    file: "core/disruption/node-sets/destination.ts",
-    from: "!place.suits.has(candidate.node) || !fits(place.largest, room)",
-    to: "!place.suits.has(candidate.node)",
-    tests: DESTINATION,
-  },
-  {
     name: "closed-to-later-moves",
     rule: "a step toward the destination moves no pod to a node that goes later",
     file: "core/disruption/node-sets/toward-destination.ts",
