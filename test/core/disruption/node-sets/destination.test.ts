@@ -30,7 +30,7 @@ function sized(name: string, price: number): InstanceType {
   return { ...instanceType(name, price), capacity: { cpu: "4", memory: "64Gi", pods: "50" } };
 }
 
-/** Nodes of 4 cpu: new ones cost $0.40 an hour, as "cheap" does; "dear" ones twice that, "near" 4 %, "far" 12 % more. */
+/** Nodes of 4 cpu. New ones cost $0.40 an hour, as "cheap" does; "near" costs 4 %, "far" 12 %, "dear" 100 % more. */
 const TYPES = [sized("cheap", 0.4), sized("near", 0.416), sized("far", 0.448), sized("dear", 0.8)];
 
 const cores = (name: string, node: string, cpu: string, metadata: Partial<Pod["metadata"]> = {}): Pod =>
