@@ -57,5 +57,6 @@ export interface NodeClaimStore {
    */
   putDocument(name: string, bytes: Uint8Array, version: string): Promise<void>;
   documentVersion(name: string): Promise<string | undefined>;
+  /** Throws UnreadableRecordError for a document that is damaged. */
   getDocument(name: string): Promise<{ readonly bytes: Uint8Array; readonly version: string } | undefined>;
 }

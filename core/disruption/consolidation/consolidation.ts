@@ -191,7 +191,7 @@ export function consolidate(
   const none = (blocked: Blocked): ConsolidationOutcome => ({ decision: "none", blocked });
   const { view, settings } = context;
   const costs = totalCost(candidates);
-  // Karpenter's policy Balanced weighs prices; whether moves are repaid is weighed by what the nodes cost their owner.
+  // Balanced scores count prices of instances, as in Karpenter; payback counts what nodes cost their owner.
   const refused = (priceSaved: number, costSaved: number): Blocked | undefined =>
     notWorthIt(view, candidates, priceSaved) ?? paybackTooLong(settings, candidates, costSaved);
   // No result saves more than the candidates cost: when that is too little, no simulation is needed.
@@ -215,13 +215,13 @@ export function consolidate(
     if ("reason" in narrowed) return none(narrowed);
     replacements.push(plannedFrom(narrowed));
   }
-  const saved = costSavedBy(view, candidates, { replacements, destinations });
-  if (saved <= 0)
+  const costSaved = costSavedBy(view, candidates, { replacements, destinations });
+  if (costSaved <= 0)
     return none(
       replacements.length > candidates.length
         ? { reason: "SeveralReplacements", count: planned.length }
         : { reason: "SurplusCredits", needs: totalCost(costed(replacements, view.snapshot, view.costs)) + surplus, costs },
     );
-  const poor = refused(savingsOf(candidates, replacements), saved);
+  const poor = refused(savingsOf(candidates, replacements), costSaved);
   return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }

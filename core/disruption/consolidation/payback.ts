@@ -35,7 +35,10 @@ export function netSavings(settings: DisruptionSettings, candidates: readonly Ca
   return savesPerHour - moveCostPerHour(settings, candidates);
 }
 
-/** Set when the savings do not pay back the disruption cost within the horizon. */
+/**
+ * Set when the savings do not pay back the disruption cost within the horizon. `savesPerHour` is of the owner's cost
+ * (costSavedBy), as in the choice of a set.
+ */
 export function paybackTooLong(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): Blocked | undefined {
   const { horizonMs } = settings;
   if (horizonMs === undefined || netSavings(settings, candidates, savesPerHour) >= 0) return undefined;

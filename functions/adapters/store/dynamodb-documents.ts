@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { UnreadableRecordError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { calling, fromItem, getAll, queryPrefix, type Table, toItem, writeAll } from "./dynamodb-table.ts";
 
@@ -26,6 +27,14 @@ export function dynamoDocuments(table: Table, clock: () => number): Documents {
       table.client.send(new GetItemCommand({ TableName: table.name, Key: key, ConsistentRead: true })),
     );
     return Item && fromItem(Item);
+  };
+
+  const unzip = (name: string, zipped: Uint8Array): Uint8Array => {
+    try {
+      return gunzipSync(zipped);
+    } catch (cause) {
+      throw new UnreadableRecordError(`Document ${name} in table ${table.name} is damaged; put it again.`, { cause });
+    }
   };
 
   return {
@@ -83,15 +92,15 @@ export function dynamoDocuments(table: Table, clock: () => number): Documents {
         const version = String(head["version"]);
         const chunks = Number(head["chunks"]);
         if (chunks === 0) {
-          return { bytes: gunzipSync(head["bytes"] as Uint8Array), version };
+          return { bytes: unzip(name, head["bytes"] as Uint8Array), version };
         }
         const items = await getAll(table, chunkKeys(name, String(head["generation"]), chunks));
         if (items.length === chunks) {
           const inOrder = items.toSorted((a, b) => (a.sk < b.sk ? -1 : 1)).map((item) => item["bytes"] as Uint8Array);
-          return { bytes: gunzipSync(Buffer.concat(inOrder)), version };
+          return { bytes: unzip(name, Buffer.concat(inOrder)), version };
         }
       }
-      throw new Error(`Document ${name} in table ${table.name} lacks chunks; put it again.`);
+      throw new UnreadableRecordError(`Document ${name} in table ${table.name} lacks chunks; put it again.`);
     },
   };
 }

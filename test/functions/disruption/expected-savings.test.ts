@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import { ThrottledError, UnreadableRecordError } from "../../../core/ports/errors.ts";
 import { followSavings, readExpectedSavings } from "../../../functions/disruption/expected-savings.ts";
 import { snapshot } from "../../core/disruption/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
@@ -70,6 +71,25 @@ it.for([
   const { log, deps } = table(text);
   expect(await readExpectedSavings(deps)).toBeUndefined();
   expect(log.errors).toEqual(["what the last consolidation was to save cannot be read, and is forgotten"]);
+});
+
+/** A table whose reads fail. */
+function failingTable(error: Error) {
+  const { log, deps } = table();
+  const store = { getDocument: () => Promise.reject(error) };
+  return { log, deps: { ...(deps as object), store } as never };
+}
+
+it("a document that the table cannot unpack is told and forgotten", async () => {
+  const { log, deps } = failingTable(new UnreadableRecordError("lacks chunks"));
+  expect(await readExpectedSavings(deps)).toBeUndefined();
+  expect(log.errors).toEqual(["what the last consolidation was to save cannot be read, and is forgotten"]);
+});
+
+it("a table that does not answer is not taken for one without a document", async () => {
+  const { log, deps } = failingTable(new ThrottledError("later"));
+  await expect(readExpectedSavings(deps)).rejects.toThrow("later");
+  expect(log.errors).toEqual([]);
 });
 
 it("before the first consolidation there is nothing to tell", async () => {

@@ -3,6 +3,7 @@ import type { Mutation } from "../mutation.ts";
 const TRIAL_CLUSTER = ["test/core/scheduling/trial-cluster.test.ts", "test/core/scheduling/trial-cluster.property.test.ts"];
 const MAKE_TRIAL = ["test/core/scheduling/make-trial.test.ts"];
 const NODE_SET_SEARCH = ["test/core/disruption/node-sets/node-set-search.test.ts"];
+const DESTINATION = ["test/core/disruption/node-sets/destination.test.ts"];
 const LOCAL_SEARCH = ["test/core/disruption/node-sets/local-search.test.ts"];
 const SET_TRIALS = ["test/core/disruption/node-sets/set-trials.test.ts"];
 const PAYBACK = ["test/core/disruption/consolidation/payback.test.ts"];
@@ -208,7 +209,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "extra-nodes",
     rule: "each additional node must save its extra price",
     file: "core/disruption/consolidation/consolidation.ts",
-    from: "if (costSavedBy(view, candidates, { replacements, destinations }) <= 0)",
+    from: "if (costSaved <= 0)",
     to: "if (false)",
     tests: [...SET_TRIALS, ...NODE_SET_SEARCH],
   },
@@ -331,5 +332,85 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'command.method === "single" || isLate',
     to: 'command.method === "single"',
     tests: ["test/core/disruption/command/validate.test.ts"],
+  },
+  {
+    name: "payback-of-owners-cost",
+    rule: "what is to be repaid within the horizon is weighed with volumes and overhead of replaced nodes",
+    file: "core/disruption/consolidation/consolidation.ts",
+    from: "refused(savingsOf(candidates, replacements), costSaved);",
+    to: "refused(savingsOf(candidates, replacements), savingsOf(candidates, replacements));",
+    tests: PAYBACK,
+  },
+  {
+    name: "payback-of-deletions",
+    rule: "a deletion repays its moves after the surplus credits that it adds",
+    file: "core/disruption/consolidation/consolidation.ts",
+    from: "const poor = refused(totalPrice(candidates), costs - surplus);",
+    to: "const poor = refused(totalPrice(candidates), costs);",
+    tests: PAYBACK,
+  },
+  {
+    name: "payback-at-best",
+    rule: "the overhead of a node that goes counts before anything is simulated",
+    file: "core/disruption/consolidation/consolidation.ts",
+    from: "refused(totalPrice(candidates), costs);",
+    to: "refused(totalPrice(candidates), totalPrice(candidates));",
+    tests: PAYBACK,
+  },
+  {
+    name: "recent-pods",
+    rule: "a pod that started within the horizon counts as many pods",
+    file: "core/disruption/consolidation/payback.ts",
+    from: "const RECENT_POD_FACTOR = 20;",
+    to: "const RECENT_POD_FACTOR = 1;",
+    tests: PAYBACK,
+  },
+  {
+    name: "stay-margin",
+    rule: "a node that costs a little more than the planned nodes in its place stays",
+    file: "core/disruption/node-sets/destination.ts",
+    from: "const STAY_MARGIN = 0.05;",
+    to: "const STAY_MARGIN = 0;",
+    tests: DESTINATION,
+  },
+  {
+    name: "stay-margin-is-small",
+    rule: "a node that costs a tenth more than the planned nodes in its place goes",
+    file: "core/disruption/node-sets/destination.ts",
+    from: "const STAY_MARGIN = 0.05;",
+    to: "const STAY_MARGIN = 0.15;",
+    tests: DESTINATION,
+  },
+  {
+    name: "closed-to-later-moves",
+    rule: "a step toward the destination moves no pod to a node that goes later",
+    file: "core/disruption/node-sets/toward-destination.ts",
+    from: "closed: new Set(go.map(({ node }) => node))",
+    to: "closed: new Set<string>()",
+    tests: DESTINATION,
+  },
+  {
+    name: "closed-in-simulations",
+    rule: "a simulated removal moves no pod to closed nodes",
+    file: "core/disruption/consolidation/consolidation.ts",
+    from: ", ...(context.closed && { closed: context.closed }) }",
+    to: " }",
+    tests: DESTINATION,
+  },
+  {
+    name: "tiny-clusters",
+    rule: "a cluster of 30 nodes has no destination",
+    file: "core/disruption/node-sets/node-set-search.ts",
+    from: "const TINY_CLUSTER_NODES = 30;",
+    to: "const TINY_CLUSTER_NODES = 29;",
+    tests: NODE_SET_SEARCH,
+  },
+  {
+    name: "larger-than-tiny",
+    rule: "a cluster of 31 nodes has a destination",
+    file: "core/disruption/node-sets/node-set-search.ts",
+    from: "const TINY_CLUSTER_NODES = 30;",
+    to: "const TINY_CLUSTER_NODES = 31;",
+    tests: NODE_SET_SEARCH,
   },
 ];

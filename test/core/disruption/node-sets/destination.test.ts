@@ -30,8 +30,8 @@ function sized(name: string, price: number): InstanceType {
   return { ...instanceType(name, price), capacity: { cpu: "4", memory: "64Gi", pods: "50" } };
 }
 
-/** Nodes of 4 cpu: new ones cost $0.40 an hour, as "cheap" does; "dear" ones cost twice that, "near" ones 4 % more. */
-const TYPES = [sized("cheap", 0.4), sized("near", 0.416), sized("dear", 0.8)];
+/** Nodes of 4 cpu. New ones cost $0.40 an hour, as "cheap" does; "near" costs 4 %, "far" 12 %, "dear" 100 % more. */
+const TYPES = [sized("cheap", 0.4), sized("near", 0.416), sized("far", 0.448), sized("dear", 0.8)];
 
 const cores = (name: string, node: string, cpu: string, metadata: Partial<Pod["metadata"]> = {}): Pod =>
   pod(name, node, { metadata, spec: { containers: [{ name: "main", resources: { requests: { cpu } } }], nodeName: node } });
@@ -71,6 +71,7 @@ describe("the nodes that go, measured at a fresh plan of the whole cluster,", ()
     { name: "are none when each node is full and costs what a new one costs", nodes: { a: ["cheap", "3"], b: ["cheap", "3"] }, want: [] },
     { name: "are those that cost more than a new node in their place", nodes: { a: ["cheap", "3"], b: ["dear", "3"] }, want: ["b"] },
     { name: "are not those that cost a little more than a new node", nodes: { a: ["cheap", "3"], b: ["near", "3"] }, want: [] },
+    { name: "are those that cost a tenth more than a new node", nodes: { a: ["cheap", "3"], b: ["far", "3"] }, want: ["b"] },
     {
       name: "are those with the fewest pods of equal nodes that together have more room than the pods need",
       nodes: { a: ["cheap", "1", "500m"], b: ["cheap", "1"], c: ["cheap", "1"] },
@@ -122,10 +123,13 @@ describe("a step toward the destination", () => {
   });
 });
 
-it("an underutilized cluster comes to rest in small steps, and few of its pods move twice", () => {
-  const scenario = underutilizedCluster({ kind: "quarter-full", seed: 5, nodes: 160, pods: 640, families: 6 });
-  const nodePools = scenario.nodePools.map((own) => ({ ...own, spec: { ...own.spec, disruption: { budgets: [{ nodes: "20%" }] } } }));
-  const { pods, podsMovedTwice, broken } = replay({ ...scenario, nodePools }, ourTrail(scenarioToSnapshot({ ...scenario, nodePools })));
-  expect(broken).toEqual([]);
-  expect(podsMovedTwice / pods).toBeLessThan(0.15);
+it("underutilized clusters come to rest in small steps, and few of their pods move twice", () => {
+  const accounts = [5, 6, 7].map((seed) => {
+    const scenario = underutilizedCluster({ kind: "quarter-full", seed, nodes: 160, pods: 640, families: 6 });
+    const nodePools = scenario.nodePools.map((own) => ({ ...own, spec: { ...own.spec, disruption: { budgets: [{ nodes: "20%" }] } } }));
+    return replay({ ...scenario, nodePools }, ourTrail(scenarioToSnapshot({ ...scenario, nodePools })));
+  });
+  const sum = (of: (account: (typeof accounts)[number]) => number): number => accounts.reduce((total, account) => total + of(account), 0);
+  expect(accounts.flatMap(({ broken }) => broken)).toEqual([]);
+  expect(sum(({ podsMovedTwice }) => podsMovedTwice) / sum(({ pods }) => pods)).toBeLessThan(0.12);
 });

@@ -65,6 +65,22 @@ const scene = (parts: Scene): Snapshot => snapshot({ pools: [pool()], types: TYP
 const large = (name: string, more: object = {}) => ({ name, type: "large", ...more });
 
 describe("the nodes that are removed together", () => {
+  it.for([
+    { nodes: 30, where: "wherever there is room, in a cluster of up to 30 nodes", only: undefined },
+    { nodes: 31, where: "only to nodes that stay and to new nodes, in a larger cluster", only: true },
+  ])("move their pods $where", ({ nodes, only }) => {
+    const names = Array.from({ length: nodes }, (_, i) => `n${i}`);
+    const { found } = choose(
+      scene({
+        pools: [pool("default", { budgets: [{ nodes: "1" }] })],
+        machines: names.map((name) => large(name)),
+        pods: names.map((name) => cores(`${name}-pod`, name, "1500m")),
+      }),
+    );
+    expect(found?.candidates).toHaveLength(1);
+    expect(found?.onlyDestinations).toBe(only);
+  });
+
   it("are replaced by several nodes that cost less", () => {
     const decision = choose(
       scene({

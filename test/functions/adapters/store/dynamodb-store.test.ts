@@ -14,6 +14,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it } from "vitest";
+import { UnreadableRecordError } from "../../../../core/ports/errors.ts";
 import { dynamoNodeClaimStore } from "../../../../functions/adapters/store/dynamodb-store.ts";
 import { packed, toItem } from "../../../../functions/adapters/store/dynamodb-table.ts";
 import { command, record } from "../../../contracts/node-claim-store/contract.ts";
@@ -62,6 +63,16 @@ describe("reads", () => {
       .resolves({ Responses: { t: [half("chunk#g#00000", zippedA)] } });
     expect(Buffer.from((await store.getDocument("d"))?.bytes ?? []).toString()).toBe("a");
     expect(dynamo.commandCalls(BatchGetItemCommand)).toHaveLength(2);
+  });
+
+  it.for([
+    { name: "is damaged", head: { chunks: 0, bytes: new Uint8Array([1, 2, 3]) } },
+    { name: "has no content", head: { chunks: 0 } },
+    { name: "lacks chunks", head: { chunks: 2, generation: "g" } },
+  ])("a document that $name is told as unreadable", async ({ head }) => {
+    dynamo.on(GetItemCommand).resolves({ Item: toItem({ pk: "document#d", sk: "head", version: "v", ...head }) });
+    dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
+    await expect(store.getDocument("d")).rejects.toThrow(UnreadableRecordError);
   });
 });
 
