@@ -6,6 +6,8 @@ import type { StackState } from "./stack-state.ts";
 export interface Account {
   readonly caller: () => Promise<{ readonly account: string; readonly arn: string }>;
   readonly cluster: (name: string) => Promise<ClusterFacts>;
+  /** False only where EKS says that there is no cluster of this name. */
+  readonly hasCluster: (name: string) => Promise<boolean>;
   readonly lambdaLimit: () => Promise<LambdaLimit>;
   /** Undefined when there is no such role. */
   readonly roleArn: (name: string) => Promise<string | undefined>;
@@ -61,6 +63,14 @@ export interface StackEvent {
   readonly reason: string;
 }
 
+/** What a stack has made. */
+export interface StackResource {
+  /** As in "AWS::Lambda::Function". */
+  readonly type: string;
+  /** The name, ARN or URL that the service knows. */
+  readonly id: string;
+}
+
 /** CloudFormation. */
 export interface Stacks {
   /** Undefined when there is no such stack. */
@@ -69,8 +79,9 @@ export interface Stacks {
   /** False when the template says what the stack is already, so that nothing is done. */
   readonly update: (name: string, templateUrl: string) => Promise<boolean>;
   readonly remove: (name: string) => Promise<void>;
-  /** The latest events, the newest first. */
+  /** The events of at least the last attempt, the newest first. */
   readonly events: (name: string) => Promise<readonly StackEvent[]>;
+  readonly resources: (name: string) => Promise<readonly StackResource[]>;
 }
 
 export interface InstallPorts {

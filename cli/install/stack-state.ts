@@ -13,3 +13,7 @@ export const namesOf = ({ outputs }: StackState, output: "Clusters" | "ClustersW
 export const isOurs = ({ status, outputs }: StackState): boolean =>
   outputs["InterruptionQueueArn"] !== undefined ||
   /^(CREATE_FAILED|CREATE_IN_PROGRESS|REVIEW_IN_PROGRESS|ROLLBACK_.*|DELETE_.*)$/.test(status);
+
+/** Whether an event is the begin of an attempt to create, update or remove the stack. */
+export const isBegin = ({ resource, status }: { readonly resource: string; readonly status: string }, stack: string): boolean =>
+  resource === stack && /^(CREATE|UPDATE|DELETE)_IN_PROGRESS$/.test(status);

@@ -1,5 +1,6 @@
 import { cloudFormation, members, outputsOf, type StackReader, text } from "../../functions/adapters/aws/stack-outputs.ts";
-import type { Stacks } from "./ports.ts";
+import type { StackEvent, StackResource, Stacks } from "./ports.ts";
+import { isBegin } from "./stack-state.ts";
 
 const CAPABILITIES = { "Capabilities.member.1": "CAPABILITY_NAMED_IAM", "Capabilities.member.2": "CAPABILITY_IAM" };
 
@@ -31,13 +32,34 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
       await cloudFormation("DeleteStack", { StackName: name }, reader);
     },
     events: async (name) => {
-      const xml = await cloudFormation("DescribeStackEvents", { StackName: name }, reader);
-      return members(xml).map((event) => ({
-        id: text(event, "EventId"),
-        resource: text(event, "LogicalResourceId"),
-        status: text(event, "ResourceStatus"),
-        reason: text(event, "ResourceStatusReason"),
-      }));
+      const found: StackEvent[] = [];
+      for await (const page of pages("DescribeStackEvents", name, reader)) {
+        const events = page.map((event) => ({
+          id: text(event, "EventId"),
+          resource: text(event, "LogicalResourceId"),
+          status: text(event, "ResourceStatus"),
+          reason: text(event, "ResourceStatusReason"),
+        }));
+        found.push(...events);
+        if (events.some((event) => isBegin(event, name))) break;
+      }
+      return found;
+    },
+    resources: async (name) => {
+      const found: StackResource[] = [];
+      for await (const page of pages("ListStackResources", name, reader))
+        found.push(...page.map((resource) => ({ type: text(resource, "ResourceType"), id: text(resource, "PhysicalResourceId") })));
+      return found;
     },
   };
+}
+
+/** The list members of each page of an answer. */
+async function* pages(action: string, StackName: string, reader: StackReader): AsyncGenerator<readonly string[]> {
+  let token = "";
+  do {
+    const xml = await cloudFormation(action, { StackName, ...(token !== "" && { NextToken: token }) }, reader);
+    yield members(xml);
+    token = text(xml, "NextToken");
+  } while (token !== "");
 }
