@@ -28,15 +28,21 @@ export interface KubeObject {
     readonly finalizers?: readonly string[];
     /** RFC 3339; set while finalizers hold a deleted object. */
     readonly deletionTimestamp?: string;
+    /** RFC 3339. */
+    readonly creationTimestamp?: string;
   };
   readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
 /** The cluster's API server, as the caller sees it. */
 export interface ClusterApi {
   readonly observe: () => Promise<InClusterFacts>;
-  /** All objects of a kind that has no namespace; none when the kind is not served. */
-  readonly list: (type: Pick<KubeObject, "apiVersion" | "kind">) => Promise<readonly KubeObject[]>;
+  /** All objects of a kind in all namespaces that the query selects; none when the kind is not served. */
+  readonly list: (
+    type: Pick<KubeObject, "apiVersion" | "kind">,
+    query?: Readonly<Record<string, string>>,
+  ) => Promise<readonly KubeObject[]>;
   /** Undefined when there is none, or when its kind is not served. */
   readonly find: (object: KubeObject) => Promise<KubeObject | undefined>;
   /** Server-side apply; what is said already stays as it is. */
@@ -65,6 +71,8 @@ export interface StackEvent {
 
 /** What a stack has made. */
 export interface StackResource {
+  /** The logical id in the template. */
+  readonly name: string;
   /** As in "AWS::Lambda::Function". */
   readonly type: string;
   /** The name, ARN or URL that the service knows. */

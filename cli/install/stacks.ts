@@ -47,12 +47,17 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
     },
     resources: async (name) => {
       const found: StackResource[] = [];
-      for await (const page of pages("ListStackResources", name, reader))
-        found.push(...page.map((resource) => ({ type: text(resource, "ResourceType"), id: text(resource, "PhysicalResourceId") })));
+      for await (const page of pages("ListStackResources", name, reader)) found.push(...page.map(resourceOf));
       return found;
     },
   };
 }
+
+const resourceOf = (member: string): StackResource => ({
+  name: text(member, "LogicalResourceId"),
+  type: text(member, "ResourceType"),
+  id: text(member, "PhysicalResourceId"),
+});
 
 /** The list members of each page of an answer. */
 async function* pages(action: string, StackName: string, reader: StackReader): AsyncGenerator<readonly string[]> {

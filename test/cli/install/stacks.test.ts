@@ -12,7 +12,7 @@ function answering(...answers: readonly string[]) {
 }
 
 const resource = (type: string, id: string) =>
-  `<member><ResourceType>${type}</ResourceType><PhysicalResourceId>${id}</PhysicalResourceId></member>`;
+  `<member><LogicalResourceId>L${type}</LogicalResourceId><ResourceType>${type}</ResourceType><PhysicalResourceId>${id}</PhysicalResourceId></member>`;
 const event = (resource: string, status: string) =>
   `<member><EventId>${resource}-${status}</EventId><LogicalResourceId>${resource}</LogicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`;
 
@@ -20,8 +20,8 @@ describe("lists of an account", () => {
   it("resources of a stack are read to the last page", async () => {
     const { caller, sent } = answering(`${resource("A", "1")}<NextToken>a/b=</NextToken>`, resource("B", "2"));
     expect(await cloudFormationStacks(caller).resources("s")).toEqual([
-      { type: "A", id: "1" },
-      { type: "B", id: "2" },
+      { name: "LA", type: "A", id: "1" },
+      { name: "LB", type: "B", id: "2" },
     ]);
     expect(sent[1]).toContain("NextToken=a%2Fb%3D");
   });
