@@ -3,6 +3,8 @@ export interface StackState {
   /** As in "CREATE_COMPLETE". */
   readonly status: string;
   readonly outputs: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch; absent where CloudFormation does not say. */
+  readonly createdAt?: number;
 }
 
 /** Names of clusters in an output of a stack. */

@@ -10,7 +10,8 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
     describe: async (name) => {
       try {
         const xml = await cloudFormation("DescribeStacks", { StackName: name }, reader);
-        return { status: text(xml, "StackStatus"), outputs: outputsOf(xml) };
+        const createdAt = Date.parse(text(xml, "CreationTime"));
+        return { status: text(xml, "StackStatus"), outputs: outputsOf(xml), ...(!Number.isNaN(createdAt) && { createdAt }) };
       } catch (error) {
         if (error instanceof Error && error.message.includes("does not exist")) return undefined;
         throw error;

@@ -5,7 +5,7 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-/** A time span in its largest unit, of which there are two or more: "90 s", "3 min", "2 d". Clocks may differ a little. */
+/** A time span in the largest unit that it holds twice: "90 s", "3 min", "2 d". Clocks may differ a little. */
 export function span(ms: number): string {
   const [name, length] = UNITS.find(([, length]) => ms >= 2 * length) ?? ["s", 1_000];
   return `${Math.max(0, Math.floor(ms / length))} ${name}`;

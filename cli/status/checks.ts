@@ -113,12 +113,18 @@ function gathered<T>(
   return note(`not checked: ${"error" in missing.is ? missing.is.error : ""}`);
 }
 
-function sweepLine({ parts, schedules, sweeps, now }: State): Verdict {
+/** Whether the functions have not had the time yet to do what is looked for. */
+const isYoung = ({ stack, now }: State): boolean =>
+  "value" in stack && now - (stack.value?.createdAt ?? Number.NEGATIVE_INFINITY) < MAX_SWEEP_AGE_MS;
+
+function sweepLine(state: State): Verdict {
+  const { parts, schedules, sweeps, now } = state;
   return of(parts, () => {
     const off = schedules.filter(({ is }) => "value" in is && !is.value).map(({ name }) => name);
     if (schedules.length === 0) return fault("the stack has no schedule; deploy it again");
     if (off.length > 0) return fault(`${off.join(", ")} is disabled; enable it in EventBridge Scheduler, or deploy the stack again`);
     return gathered(sweeps, (known) => {
+      if (isYoung(state) && known.some(({ value }) => value === undefined)) return note("the stack is young, and no sweep is known of yet");
       const late = known.filter(({ value }) => value === undefined || now - value > MAX_SWEEP_AGE_MS).map(({ name }) => name);
       return late.length > 0
         ? fault(
@@ -129,8 +135,10 @@ function sweepLine({ parts, schedules, sweeps, now }: State): Verdict {
   });
 }
 
-function pricesLine({ prices, now }: State): Verdict {
+function pricesLine(state: State): Verdict {
+  const { prices, now } = state;
   return of(prices, (asOf) => {
+    if (asOf === undefined && isYoung(state)) return note("the stack is young, and the catalog function has written none yet");
     if (asOf === undefined) return fault("the catalog function has written no instance types and prices yet; look at its log");
     const age = now - Date.parse(asOf);
     return age > MAX_PRICES_AGE_MS

@@ -1,6 +1,6 @@
 // `cli status`: is the autoscaler of a cluster working?
-// In: a cluster or a context. Out: one screen, exit code 0 when it works and 1 when it does not. It changes nothing, and
-// must never print a secret.
+// In: a cluster or a context. Out: one screen, exit code 0 when it works and 1 when it does not. It changes nothing,
+// and must never print a secret.
 
 import { defineCommand } from "../command.ts";
 import { CHOICE } from "../installation/choice.ts";

@@ -1,7 +1,7 @@
 // `cli uninstall`: takes the autoscaler out of an EKS cluster and its account.
 // In: a cluster and a stack. Out: a line for each step, and what stays. It keeps to the order in which nothing hangs,
-// ends nodes only when it is told to, and can be run again at any point. What a cluster that EKS does not know has left in
-// the account is removed too. It must never touch what Karpenter or EKS Auto Mode works with.
+// ends nodes only when it is told to, and can be run again at any point. What a cluster that EKS does not know has left
+// in the account is removed too. It must never touch what Karpenter or EKS Auto Mode works with.
 
 import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";

@@ -22,6 +22,8 @@ export class Installed extends World {
   readonly metrics = new Map<string, number>();
   sweptAt: number | undefined = minutesAgo(1);
   prices: string | undefined = timeOf(minutesAgo(120));
+  /** Of the stack. */
+  createdAt = minutesAgo(60 * 24);
   quota = 1_000;
   httpStatus = 403;
 
@@ -49,7 +51,14 @@ export class Installed extends World {
   installationPorts(changed: Partial<InstallationPorts["account"]> = {}): InstallationPorts {
     const { account, stacks, clusterApi, secret } = this.ports(changed);
     return {
-      ...{ account, stacks, clusterApi, secret, now: () => NOW },
+      ...{ account, clusterApi, secret, now: () => NOW },
+      stacks: {
+        ...stacks,
+        describe: async (name) => {
+          const found = await stacks.describe(name);
+          return found && { ...found, createdAt: this.createdAt };
+        },
+      },
       inspector: {
         lastError: async (name) => this.errors.get(name),
         depth: async (url) => this.depths.get(url) ?? 0,

@@ -73,6 +73,11 @@ describe("status", () => {
       breaks: (world) => void world.disabled.add("karpenter-serverless-provision-sweep"),
     },
     { says: "FAULT  sweep: no sweep of provision, lifecycle", breaks: (world) => set(world, { sweptAt: undefined }) },
+    ...["sweep: the stack is young", "prices: the stack is young"].map((says) => ({
+      says: `note   ${says}`,
+      isHealthy: true,
+      breaks: (world: Installed) => set(world, { sweptAt: undefined, prices: undefined, createdAt: minutesAgo(2) }),
+    })),
     { says: "FAULT  prices: the catalog function has written no", breaks: (world) => set(world, { prices: undefined }) },
     { says: "FAULT  prices: instance types and prices are 4 d old", breaks: (world) => set(world, { prices: timeOf(minutesAgo(5_800)) }) },
     {
