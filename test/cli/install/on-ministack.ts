@@ -8,6 +8,8 @@ import { install } from "../../../cli/install/install.ts";
 import { cloudFormationStacks } from "../../../cli/install/stacks.ts";
 import { awsInspector } from "../../../cli/installation/inspector.ts";
 import { status } from "../../../cli/status/status.ts";
+import { leftBehindOnAws } from "../../../cli/uninstall/left-behind.ts";
+import { uninstall } from "../../../cli/uninstall/uninstall.ts";
 import { secretText } from "../../../functions/adapters/aws/secret.ts";
 import { VERSION } from "../../../functions/adapters/version.ts";
 import { parseSettings } from "../../../infra/settings.ts";
@@ -98,6 +100,32 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
       has("ok     functions: 6 without an error");
       has("ok     dead-letter queues: 5, all empty");
       has("ok     notify: the webhook calls the stack's URL");
+    },
+  ],
+  [
+    "what a cluster that is gone has left is found and removed: stack and table",
+    async () => {
+      lines = [];
+      world.isClusterGone = true;
+      const uninstalling = {
+        ...ports,
+        leftBehind: leftBehindOnAws(ministack.region, ministack.credentials, caller),
+        confirm: async () => true,
+      };
+      const options = {
+        cluster: "c1",
+        region: ministack.region,
+        stackName: "karpenter-serverless",
+        drain: false,
+        yes: false,
+        dryRun: false,
+      };
+      const { output } = await uninstall(options, uninstalling, (line) => void lines.push(line));
+      console.log(`${lines.join("\n")}\n${output}`);
+      has("stack karpenter-serverless: CREATE_COMPLETE");
+      has("removed table ");
+      if ((await ports.stacks.describe("karpenter-serverless")) !== undefined) throw new Error("the stack is there");
+      if ((await deployedFunctions(ministack)).length > 0) throw new Error("there are functions");
     },
   ],
 ];
