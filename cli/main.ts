@@ -7,12 +7,14 @@
 import { endWithReader } from "../functions/adapters/command-line.ts";
 import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";
+import { doctorCommand } from "./doctor/command.ts";
 import { installCommand } from "./install/command.ts";
 import { labCommand } from "./lab/command.ts";
 import { manifestsCommand } from "./manifests/command.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 import { runCommandLine } from "./run.ts";
 import { solveCommand } from "./solve/command.ts";
+import { statusCommand } from "./status/command.ts";
 import { synthCommand } from "./synth/command.ts";
 import { uninstallCommand } from "./uninstall/command.ts";
 import { whatIfCommand } from "./what-if/command.ts";
@@ -24,6 +26,8 @@ const COMMANDS = [
   convertCommand,
   labCommand,
   installCommand,
+  statusCommand,
+  doctorCommand,
   uninstallCommand,
   synthCommand,
   manifestsCommand,

@@ -4,6 +4,7 @@ import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { CredentialSource } from "../../functions/adapters/aws/assume-role.ts";
 import { ec2Client, iamClient } from "../../functions/adapters/aws/clients.ts";
+import { allPages } from "../../functions/adapters/aws/pages.ts";
 import { type SignedCaller, signedFetch } from "../../functions/adapters/aws/signed-fetch.ts";
 import type { Account } from "./ports.ts";
 
@@ -30,6 +31,8 @@ export function awsAccount(region: string, credentials: CredentialSource, lambda
         hasAutoMode: cluster?.computeConfig?.enabled === true,
       };
     },
+    hasCluster: async (name) =>
+      (await unless("ResourceNotFoundException", () => eks.send(new DescribeClusterCommand({ name })))) !== undefined,
     lambdaLimit: async () => {
       const response = await signedFetch({ ...lambda, service: "lambda" }, { method: "GET", path: "/2016-08-19/account-settings/" });
       const { AccountLimit: limits, Message = "" } = (await response.json()) as {
@@ -46,9 +49,23 @@ export function awsAccount(region: string, credentials: CredentialSource, lambda
         return accessEntry?.type;
       }),
     tagged: async (kind, cluster) => {
-      const input = { Filters: [{ Name: "tag:karpenter.sh/discovery", Values: [cluster] }] };
-      if (kind === "subnets") return (await ec2.send(new DescribeSubnetsCommand(input))).Subnets?.length ?? 0;
-      return (await ec2.send(new DescribeSecurityGroupsCommand(input))).SecurityGroups?.length ?? 0;
+      const input = (NextToken: string | undefined) => ({
+        ...{ Filters: [{ Name: "tag:karpenter.sh/discovery", Values: [cluster] }], MaxResults: 1_000, NextToken },
+      });
+      const next = (page: { readonly NextToken?: string | undefined }): string | undefined => page.NextToken;
+      const found =
+        kind === "subnets"
+          ? await allPages(
+              (token) => ec2.send(new DescribeSubnetsCommand(input(token))),
+              (page) => page.Subnets,
+              next,
+            )
+          : await allPages(
+              (token) => ec2.send(new DescribeSecurityGroupsCommand(input(token))),
+              (page) => page.SecurityGroups,
+              next,
+            );
+      return found.length;
     },
   };
 }

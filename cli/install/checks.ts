@@ -14,12 +14,12 @@ export interface Verdict {
 
 type Check = (facts: Facts, wanted: Wanted) => Verdict;
 
-const ok = (text: string): Verdict => ({ level: "ok", text });
-const note = (text: string): Verdict => ({ level: "note", text });
-const fault = (text: string): Verdict => ({ level: "fault", text });
+export const ok = (text: string): Verdict => ({ level: "ok", text });
+export const note = (text: string): Verdict => ({ level: "note", text });
+export const fault = (text: string): Verdict => ({ level: "fault", text });
 
 /** The judgement of an answer. Without one the check cannot speak, which stops only where nothing works without it. */
-function of<T>(observed: Observed<T>, judge: (value: T) => Verdict): Verdict {
+export function of<T>(observed: Observed<T>, judge: (value: T) => Verdict): Verdict {
   return "value" in observed ? judge(observed.value) : note(`not checked: ${observed.error}`);
 }
 
@@ -44,7 +44,7 @@ const mayOwnRole = (cluster: string, stack: StackState | undefined): boolean =>
   stack !== undefined && (namesOf(stack, "ClustersWithNodeRole").includes(cluster) || !stack.status.endsWith("_COMPLETE"));
 
 /** All checks by name, in the order in which they are told. */
-export const CHECKS: Readonly<Record<string, Check>> = {
+export const CHECKS = {
   region: ({ region }) => (region === "" ? fault("no region is known; give --region us-west-2, or set AWS_REGION") : ok(region)),
   credentials: ({ caller }) =>
     "value" in caller
@@ -133,7 +133,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
             `there is no role ${name}, which nodes need; give --create-node-role, or name your own in nodeRoles of a settings file (--config)`,
           );
     }),
-  "node role's access": ({ cluster, eks, nodeRole, nodeEntry }, { createNodeRoles }) =>
+  "node role's access": ({ cluster, eks, nodeRole, nodeEntry }: Facts, { createNodeRoles }: Pick<Wanted, "createNodeRoles">) =>
     of(nodeEntry, (type) => {
       const arn = "value" in nodeRole ? nodeRole.value : undefined;
       if (type !== undefined) return ok(type);
@@ -154,7 +154,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
             "the account has no service-linked role of spot, so only on-demand nodes are launched; make it: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
           ),
     ),
-  Karpenter: ({ inCluster }) =>
+  Karpenter: ({ inCluster }: Pick<Facts, "inCluster">) =>
     of(inCluster, ({ karpenter }) =>
       karpenter === undefined
         ? ok("none runs in the cluster")
@@ -168,7 +168,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
         ? note("EKS Auto Mode makes nodes for pending pods too; keep the pods apart by taints or node selectors, as docs/deploy.md says")
         : ok("off"),
     ),
-};
+} as const satisfies Readonly<Record<string, Check>>;
 
 /** A verdict and what it is about. */
 export interface CheckResult extends Verdict {
@@ -183,4 +183,10 @@ export function judge(facts: Facts, wanted: Wanted): readonly CheckResult[] {
   const all = Object.entries(CHECKS).map(([name, check]) => ({ name, ...check(facts, wanted) }));
   const first = all.slice(0, 3).findIndex(({ level }) => level === "fault");
   return first < 0 ? all : all.slice(0, first + 1);
+}
+
+/** "ok     region: us-west-2" */
+export function checkLines(results: readonly CheckResult[]): readonly string[] {
+  const marks = { ok: "ok", note: "note", fault: "FAULT" } as const;
+  return results.map(({ level, name, text }) => `${marks[level].padEnd(6)} ${name}: ${text}`);
 }

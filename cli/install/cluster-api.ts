@@ -3,7 +3,7 @@ import { failure, messageOf } from "../../functions/adapters/kubernetes/errors.t
 import type { ApiRequest, ApiResponse, Transport } from "../../functions/adapters/kubernetes/transport.ts";
 import type { ClusterApi, KubeObject } from "./ports.ts";
 
-/** The paths of the kinds that an installation writes or removes. */
+/** The paths of the kinds that an installation writes, removes or reads. */
 const PLURALS: Readonly<Record<string, string>> = {
   CustomResourceDefinition: "customresourcedefinitions",
   ClusterRole: "clusterroles",
@@ -16,6 +16,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   NodePool: "nodepools",
   NodeClaim: "nodeclaims",
   EC2NodeClass: "ec2nodeclasses",
+  Pod: "pods",
 };
 
 /** The owner of fields that an installation writes. */
@@ -52,8 +53,8 @@ export function clusterApi(send: Transport, now: () => number): ClusterApi {
         ...(running !== undefined && { karpenter: `${running.metadata.namespace}/${running.metadata.name}` }),
       };
     },
-    list: async (type) => {
-      const response = await send({ method: "GET", path: kindPathOf(type) });
+    list: async (type, query) => {
+      const response = await send({ method: "GET", path: kindPathOf(type), ...(query !== undefined && { query }) });
       if (response.status === 404) return [];
       if (response.status >= 400) throw new Error(`listing ${type.kind}s: ${messageOf(response)}`);
       const { items = [] } = response.body as { readonly items?: readonly KubeObject[] };

@@ -1,6 +1,6 @@
 import { InputError } from "../input-error.ts";
 import type { Stacks } from "./ports.ts";
-import type { StackState } from "./stack-state.ts";
+import { isBegin, type StackState } from "./stack-state.ts";
 
 export interface Deployment {
   readonly name: string;
@@ -81,7 +81,7 @@ async function tellNews(stacks: Stacks, name: string, print: Deployment["print"]
 /** Why resources failed in the last attempt; what was only cancelled for that is left out. */
 export async function reasons(stacks: Stacks, name: string): Promise<string> {
   const events = await stacks.events(name).catch(() => []);
-  const begun = events.findIndex(({ resource, status }) => resource === name && /^(CREATE|UPDATE|DELETE)_IN_PROGRESS$/.test(status));
+  const begun = events.findIndex((event) => isBegin(event, name));
   const failed = events.slice(0, begun < 0 ? events.length : begun).filter(({ status }) => status.endsWith("_FAILED"));
   const own = failed.filter(({ reason }) => !/cancelled/i.test(reason));
   return own.map(({ resource, reason }) => `${resource}: ${reason.replace(/\.$/, "")}`).join("; ") || "no event says why";

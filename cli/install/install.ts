@@ -7,7 +7,7 @@ import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
-import { type CheckResult, judge } from "./checks.ts";
+import { checkLines, judge } from "./checks.ts";
 import { deployStack } from "./deploy-stack.ts";
 import { type Facts, nodeRoleOf } from "./facts.ts";
 import { observe } from "./observe.ts";
@@ -33,7 +33,7 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   const facts = await observe(cluster, region, options.settings, ports);
   const settings = keepingRole(options.settings, cluster, facts);
   const results = judge(facts, settings);
-  for (const line of table(results)) print(line);
+  for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
   const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was installed; mend what is marked FAULT, then run this again`;
   if ("error" in facts.caller || (faults > 0 && !dryRun)) throw new InputError(unmet);
@@ -54,12 +54,6 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
     await makeMissing(defaultPool(cluster, settings), applying);
   }
   return { output: `${farewell(cluster, withDefaultPool)}\n` };
-}
-
-/** "ok     region: us-west-2" */
-function table(results: readonly CheckResult[]): readonly string[] {
-  const marks = { ok: "ok", note: "note", fault: "FAULT" } as const;
-  return results.map(({ level, name, text }) => `${marks[level].padEnd(6)} ${name}: ${text}`);
 }
 
 /** A role that the stack has made stays in it, also when nobody asks for it again: the nodes live by it. */

@@ -1,12 +1,17 @@
 import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
-import type { InstallPorts } from "./ports.ts";
+import type { ClusterApi, InstallPorts, Stacks } from "./ports.ts";
+
+interface ObservedPorts extends Pick<InstallPorts, "account"> {
+  readonly stacks: Pick<Stacks, "describe">;
+  readonly clusterApi: (cluster: string) => Pick<ClusterApi, "observe">;
+}
 
 /** Asks an account and a cluster all that the checks want to know. Changes nothing, and never rejects. */
 export async function observe(
   cluster: string,
   region: string,
   wanted: Wanted,
-  { account, clusterApi, stacks }: InstallPorts,
+  { account, clusterApi, stacks }: ObservedPorts,
 ): Promise<Facts> {
   if (region === "") return blind(cluster, "no region is known");
   const caller = await observed(account.caller());
@@ -27,7 +32,8 @@ export async function observe(
   return { cluster, region, caller, eks, inCluster, lambda, stack, nodeRole, nodeEntry, subnets, securityGroups, hasSpotRole };
 }
 
-async function observed<T>(asked: Promise<T>): Promise<Observed<T>> {
+/** An answer, or the sentence why there is none. */
+export async function observed<T>(asked: Promise<T>): Promise<Observed<T>> {
   try {
     return { value: await asked };
   } catch (error) {

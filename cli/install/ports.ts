@@ -6,6 +6,8 @@ import type { StackState } from "./stack-state.ts";
 export interface Account {
   readonly caller: () => Promise<{ readonly account: string; readonly arn: string }>;
   readonly cluster: (name: string) => Promise<ClusterFacts>;
+  /** False only where EKS says that there is no cluster of this name. */
+  readonly hasCluster: (name: string) => Promise<boolean>;
   readonly lambdaLimit: () => Promise<LambdaLimit>;
   /** Undefined when there is no such role. */
   readonly roleArn: (name: string) => Promise<string | undefined>;
@@ -26,15 +28,21 @@ export interface KubeObject {
     readonly finalizers?: readonly string[];
     /** RFC 3339; set while finalizers hold a deleted object. */
     readonly deletionTimestamp?: string;
+    /** RFC 3339. */
+    readonly creationTimestamp?: string;
   };
   readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
 /** The cluster's API server, as the caller sees it. */
 export interface ClusterApi {
   readonly observe: () => Promise<InClusterFacts>;
-  /** All objects of a kind that has no namespace; none when the kind is not served. */
-  readonly list: (type: Pick<KubeObject, "apiVersion" | "kind">) => Promise<readonly KubeObject[]>;
+  /** All objects of a kind in all namespaces that the query selects; none when the kind is not served. */
+  readonly list: (
+    type: Pick<KubeObject, "apiVersion" | "kind">,
+    query?: Readonly<Record<string, string>>,
+  ) => Promise<readonly KubeObject[]>;
   /** Undefined when there is none, or when its kind is not served. */
   readonly find: (object: KubeObject) => Promise<KubeObject | undefined>;
   /** Server-side apply; what is said already stays as it is. */
@@ -61,6 +69,16 @@ export interface StackEvent {
   readonly reason: string;
 }
 
+/** What a stack has made. */
+export interface StackResource {
+  /** The logical id in the template. */
+  readonly name: string;
+  /** As in "AWS::Lambda::Function". */
+  readonly type: string;
+  /** The name, ARN or URL that the service knows. */
+  readonly id: string;
+}
+
 /** CloudFormation. */
 export interface Stacks {
   /** Undefined when there is no such stack. */
@@ -69,8 +87,9 @@ export interface Stacks {
   /** False when the template says what the stack is already, so that nothing is done. */
   readonly update: (name: string, templateUrl: string) => Promise<boolean>;
   readonly remove: (name: string) => Promise<void>;
-  /** The latest events, the newest first. */
+  /** The events of at least the last attempt, the newest first. */
   readonly events: (name: string) => Promise<readonly StackEvent[]>;
+  readonly resources: (name: string) => Promise<readonly StackResource[]>;
 }
 
 export interface InstallPorts {

@@ -1,5 +1,6 @@
 import { cloudFormation, members, outputsOf, type StackReader, text } from "../../functions/adapters/aws/stack-outputs.ts";
-import type { Stacks } from "./ports.ts";
+import type { StackEvent, StackResource, Stacks } from "./ports.ts";
+import { isBegin } from "./stack-state.ts";
 
 const CAPABILITIES = { "Capabilities.member.1": "CAPABILITY_NAMED_IAM", "Capabilities.member.2": "CAPABILITY_IAM" };
 
@@ -9,7 +10,8 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
     describe: async (name) => {
       try {
         const xml = await cloudFormation("DescribeStacks", { StackName: name }, reader);
-        return { status: text(xml, "StackStatus"), outputs: outputsOf(xml) };
+        const createdAt = Date.parse(text(xml, "CreationTime"));
+        return { status: text(xml, "StackStatus"), outputs: outputsOf(xml), ...(!Number.isNaN(createdAt) && { createdAt }) };
       } catch (error) {
         if (error instanceof Error && error.message.includes("does not exist")) return undefined;
         throw error;
@@ -31,13 +33,39 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
       await cloudFormation("DeleteStack", { StackName: name }, reader);
     },
     events: async (name) => {
-      const xml = await cloudFormation("DescribeStackEvents", { StackName: name }, reader);
-      return members(xml).map((event) => ({
-        id: text(event, "EventId"),
-        resource: text(event, "LogicalResourceId"),
-        status: text(event, "ResourceStatus"),
-        reason: text(event, "ResourceStatusReason"),
-      }));
+      const found: StackEvent[] = [];
+      for await (const page of pages("DescribeStackEvents", name, reader)) {
+        const events = page.map((event) => ({
+          id: text(event, "EventId"),
+          resource: text(event, "LogicalResourceId"),
+          status: text(event, "ResourceStatus"),
+          reason: text(event, "ResourceStatusReason"),
+        }));
+        found.push(...events);
+        if (events.some((event) => isBegin(event, name))) break;
+      }
+      return found;
+    },
+    resources: async (name) => {
+      const found: StackResource[] = [];
+      for await (const page of pages("ListStackResources", name, reader)) found.push(...page.map(resourceOf));
+      return found;
     },
   };
+}
+
+const resourceOf = (member: string): StackResource => ({
+  name: text(member, "LogicalResourceId"),
+  type: text(member, "ResourceType"),
+  id: text(member, "PhysicalResourceId"),
+});
+
+/** The list members of each page of an answer. */
+async function* pages(action: string, StackName: string, reader: StackReader): AsyncGenerator<readonly string[]> {
+  let token = "";
+  do {
+    const xml = await cloudFormation(action, { StackName, ...(token !== "" && { NextToken: token }) }, reader);
+    yield members(xml);
+    token = text(xml, "NextToken");
+  } while (token !== "");
 }

@@ -1,7 +1,7 @@
 // `cli uninstall`: takes the autoscaler out of an EKS cluster and its account.
 // In: a cluster and a stack. Out: a line for each step, and what stays. It keeps to the order in which nothing hangs,
-// ends nodes only when it is told to, and can be run again at any point. It must never touch what Karpenter or EKS Auto
-// Mode works with.
+// ends nodes only when it is told to, and can be run again at any point. What a cluster that EKS does not know has left
+// in the account is removed too. It must never touch what Karpenter or EKS Auto Mode works with.
 
 import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
@@ -14,16 +14,17 @@ export const uninstallCommand = defineCommand({
     cluster: { type: "text", value: "NAME", description: "name of the EKS cluster", isRequired: true },
     region: { type: "text", value: "REGION", description: "AWS region of the cluster; AWS_REGION when absent" },
     stack: { type: "text", value: "NAME", description: `CloudFormation stack to remove (${DEFAULT_STACK})` },
+    yes: { type: "flag", description: "for a cluster that is gone: remove what it has left without asking" },
     drain: { type: "flag", description: "also drain and end the nodes; without it, nothing is removed while there are any" },
     "dry-run": { type: "flag", description: "say what would be removed; change nothing" },
   },
   run: async ({ values }, print) => {
-    const [{ uninstall }, { awsPorts }] = await Promise.all([import("./uninstall.ts"), import("../install/aws-ports.ts")]);
+    const [{ uninstall }, { uninstallPorts }] = await Promise.all([import("./uninstall.ts"), import("./aws-ports.ts")]);
     const { cluster, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "", stack = DEFAULT_STACK } = values;
     if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-    const { drain, "dry-run": dryRun } = values;
+    const { drain, yes, "dry-run": dryRun } = values;
     try {
-      return await uninstall({ cluster, region, stackName: stack, drain, dryRun }, awsPorts(region), print);
+      return await uninstall({ cluster, region, stackName: stack, drain, yes, dryRun }, uninstallPorts(region), print);
     } catch (error) {
       if (!(error instanceof Error) || error instanceof InputError) throw error;
       throw new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`);

@@ -2,24 +2,22 @@ import { manifests } from "../../infra/manifests.ts";
 import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
-import { reasons, settled } from "../install/deploy-stack.ts";
 import type { ClusterApi, InstallPorts, KubeObject } from "../install/ports.ts";
 import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
+import { uninstallGone } from "./gone.ts";
 import { type NodeObjects, nodeObjects } from "./nodes.ts";
+import type { UninstallPorts } from "./ports.ts";
+import { removeStack, type UninstallOptions } from "./stack.ts";
 
-export interface UninstallOptions {
-  readonly cluster: string;
-  readonly region: string;
-  readonly stackName: string;
-  readonly drain: boolean;
-  readonly dryRun: boolean;
-}
-
-/** What was found before anything is removed. */
-interface Found {
+/** What of a stack is about a cluster. */
+interface Served {
   readonly stack: StackState | undefined;
   /** Other clusters that the stack serves. */
   readonly others: readonly string[];
+}
+
+/** What was found before anything is removed. */
+interface Found extends Served {
   /** "NAMESPACE/NAME" of a running Karpenter's Lease; then the nodes are its own. */
   readonly karpenter: string | undefined;
   readonly nodes: NodeObjects;
@@ -31,12 +29,15 @@ const POLL_MS = 5_000;
 /**
  * Takes the autoscaler out of a cluster: the nodes first, while the functions can still drain them, then the
  * EC2NodeClasses, whose finalizers and instance profiles the functions remove, then webhooks, stack and RBAC. Each step
- * looks what is there, so that it can be repeated as a whole. Throws InputError where something is in the way.
+ * looks what is there, so that it can be repeated as a whole. Of a cluster that is gone it removes what is left in the
+ * account. Throws InputError where something is in the way.
  */
-export async function uninstall(options: UninstallOptions, ports: InstallPorts, print: Print): Promise<Answer> {
+export async function uninstall(options: UninstallOptions, ports: UninstallPorts, print: Print): Promise<Answer> {
   const { cluster, dryRun } = options;
+  const served = await servedBy(options, ports);
+  if (!(await ports.account.hasCluster(cluster))) return uninstallGone(options, served, ports, print);
   const api = ports.clusterApi(cluster);
-  const found = await find(options, api, ports);
+  const found = await find(served, api);
   const obstacle = obstacleOf(options, found);
   if (dryRun) {
     for (const line of plan(options, found)) print(line);
@@ -50,7 +51,12 @@ export async function uninstall(options: UninstallOptions, ports: InstallPorts, 
   // The definitions no longer convert by a function that is about to go.
   if (found.stack?.outputs["AdmissionUrl"] !== undefined) await applyObjects(definitions, { api, print, sleep: ports.sleep });
   await removeOutdated([], { api, print });
-  await removeStack(options, found, ports, print);
+  if (found.stack !== undefined && found.others.length === 0) {
+    const { stackName } = options;
+    const table = found.stack.outputs["TableName"];
+    print(`removing stack ${stackName}${table === undefined ? "" : `; its table ${table} stays`}`);
+    await removeStack(stackName, ports, print);
+  }
   for (const object of objects.filter((object) => !isDefinition(object)).reverse()) await api.remove(object);
   print(`RBAC and FlowSchema of cluster ${cluster} removed`);
   return { output: `${farewell(options, found)}\n` };
@@ -58,14 +64,17 @@ export async function uninstall(options: UninstallOptions, ports: InstallPorts, 
 
 const isDefinition = ({ kind }: KubeObject): boolean => kind === "CustomResourceDefinition";
 
-async function find({ cluster, stackName }: UninstallOptions, api: ClusterApi, { stacks }: InstallPorts): Promise<Found> {
+async function servedBy({ cluster, stackName }: UninstallOptions, { stacks }: InstallPorts): Promise<Served> {
   const stack = await stacks.describe(stackName);
-  const { karpenter } = await api.observe();
   const served = stack === undefined ? [] : namesOf(stack, "Clusters");
   if (stack !== undefined && (!isOurs(stack) || (served.length > 0 && !served.includes(cluster))))
     throw new InputError(`stack ${stackName} does not serve cluster ${cluster}; name the one that does with --stack`);
-  const nodes = karpenter === undefined ? await nodeObjects(api) : NO_NODES;
-  return { stack, others: served.filter((name) => name !== cluster), karpenter, nodes };
+  return { stack, others: served.filter((name) => name !== cluster) };
+}
+
+async function find(served: Served, api: ClusterApi): Promise<Found> {
+  const { karpenter } = await api.observe();
+  return { ...served, karpenter, nodes: karpenter === undefined ? await nodeObjects(api) : NO_NODES };
 }
 
 /** Why nothing can be removed yet, in one sentence. */
@@ -119,23 +128,6 @@ async function removeNodes({ pools }: NodeObjects, api: ClusterApi, { sleep }: I
       await sleep(POLL_MS);
     }
   }
-}
-
-async function removeStack(
-  { stackName: name }: UninstallOptions,
-  { stack, others }: Found,
-  ports: InstallPorts,
-  print: Print,
-): Promise<void> {
-  if (stack === undefined || others.length > 0) return;
-  const table = stack.outputs["TableName"];
-  const { stacks, sleep } = ports;
-  print(`removing stack ${name}${table === undefined ? "" : `; its table ${table} stays`}`);
-  await settled(stacks, { name, print, sleep });
-  await stacks.remove(name);
-  const left = await settled(stacks, { name, print, sleep });
-  if (left === undefined) return;
-  throw new InputError(`stack ${name} is ${left.status}: ${await reasons(stacks, name)}; remove what is in the way, then run this again`);
 }
 
 function farewell({ cluster, stackName, region }: UninstallOptions, { stack, others, karpenter }: Found): string {

@@ -10,22 +10,15 @@ import { counted } from "../../core/scheduling/reasons/words.ts";
 import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { ConfigError } from "../../functions/adapters/config.ts";
 import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
-import { httpsTransport, type Transport } from "../../functions/adapters/kubernetes/transport.ts";
+import { httpsTransport } from "../../functions/adapters/kubernetes/transport.ts";
 import { type ClusterStateDeps, readClusterState } from "../../functions/shared/cluster-state.ts";
 import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { InputError } from "../input-error.ts";
+import { readOnly } from "../read-only.ts";
 import { explained, kubeconfigCluster } from "./kubeconfig.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
-
-/** A transport that refuses every request but GET, so that no code above it can change the cluster. */
-export function readOnly(send: Transport): Transport {
-  return (request) => {
-    if (request.method !== "GET") throw new Error(`${request.method} ${request.path}: what-if only reads`);
-    return send(request);
-  };
-}
 
 /**
  * Reads a live cluster, through a kubeconfig or, with AWS credentials, as the stack does. Throws InputError for what

@@ -6,7 +6,12 @@ import { Code } from "aws-cdk-lib/aws-lambda";
 import { s3Bucket } from "../../../cli/install/bucket.ts";
 import { install } from "../../../cli/install/install.ts";
 import { cloudFormationStacks } from "../../../cli/install/stacks.ts";
+import { awsInspector } from "../../../cli/installation/inspector.ts";
+import { status } from "../../../cli/status/status.ts";
+import { leftBehindOnAws } from "../../../cli/uninstall/left-behind.ts";
+import { uninstall } from "../../../cli/uninstall/uninstall.ts";
 import { secretText } from "../../../functions/adapters/aws/secret.ts";
+import { VERSION } from "../../../functions/adapters/version.ts";
 import { parseSettings } from "../../../infra/settings.ts";
 import { makeStacks, synthesized } from "../../../infra/synthesis.ts";
 import { removeDir } from "../../e2e/support/child.ts";
@@ -22,6 +27,7 @@ import { World } from "./world.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "install-on-ministack-"));
 const ministack = await startMiniStack({ dataDir: dir });
+process.env["AWS_ENDPOINT_URL"] = ministack.url;
 const caller = { region: ministack.region, credentials: ministack.credentials, endpoint: ministack.url, timeoutMs: 60_000 };
 const codeDir = join(dir, "code");
 mkdirSync(codeDir);
@@ -79,6 +85,47 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
       await run(false);
       has(": 0 of ");
       has("updating stack karpenter-serverless");
+    },
+  ],
+  [
+    "status reads the stack that was deployed: its version, functions, dead-letter queues and webhook",
+    async () => {
+      const { account, clusterApi, stacks, secret } = ports;
+      const inspector = awsInspector(ministack.region, () => caller);
+      const options = { cluster: "c1", region: ministack.region, stackName: "karpenter-serverless", json: false };
+      const { output } = await status(options, { account, clusterApi, stacks, secret, inspector, now: Date.now });
+      lines = output.split("\n");
+      console.log(output);
+      has(`ok     stack: karpenter-serverless ${VERSION}`);
+      has("ok     functions: 6 without an error");
+      has("ok     dead-letter queues: 5, all empty");
+      has("ok     notify: the webhook calls the stack's URL");
+    },
+  ],
+  [
+    "what a cluster that is gone has left is found and removed: stack and table",
+    async () => {
+      lines = [];
+      world.isClusterGone = true;
+      const uninstalling = {
+        ...ports,
+        leftBehind: leftBehindOnAws(ministack.region, ministack.credentials, caller),
+        confirm: async () => true,
+      };
+      const options = {
+        cluster: "c1",
+        region: ministack.region,
+        stackName: "karpenter-serverless",
+        drain: false,
+        yes: false,
+        dryRun: false,
+      };
+      const { output } = await uninstall(options, uninstalling, (line) => void lines.push(line));
+      console.log(`${lines.join("\n")}\n${output}`);
+      has("stack karpenter-serverless: CREATE_COMPLETE");
+      has("removed table ");
+      if ((await ports.stacks.describe("karpenter-serverless")) !== undefined) throw new Error("the stack is there");
+      if ((await deployedFunctions(ministack)).length > 0) throw new Error("there are functions");
     },
   ],
 ];

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InstallPorts, KubeObject, StackEvent } from "../../../cli/install/ports.ts";
+import type { InstallPorts, KubeObject, StackEvent, StackResource } from "../../../cli/install/ports.ts";
+import type { UninstallPorts } from "../../../cli/uninstall/ports.ts";
 import { NotFoundError } from "../../../core/ports/errors.ts";
 import type { DeploymentSettings } from "../../../infra/settings.ts";
 
@@ -22,6 +23,7 @@ export class World {
   /** Those of each deployment. */
   readonly settings: DeploymentSettings[] = [];
   readonly events: StackEvent[] = [];
+  resources: readonly StackResource[] = [];
   readonly objects = new Map<string, KubeObject>();
   /** How the next creation or update ends. */
   ending = "COMPLETE";
@@ -29,6 +31,8 @@ export class World {
   slow = 0;
   /** The Lease of a Karpenter that runs. */
   karpenter: string | undefined;
+  /** EKS knows no cluster of this name any more. */
+  isClusterGone = false;
   /** Why the stack cannot be removed. */
   undeletable: string | undefined;
   calls = 0;
@@ -41,14 +45,7 @@ export class World {
   }
 
   ports(changed: Partial<InstallPorts["account"]> = {}): InstallPorts {
-    const call = async <T>(effect: () => T): Promise<T> => {
-      this.calls += 1;
-      const isLast = this.killAt?.call === this.calls;
-      if (isLast && this.killAt?.when === "before") throw new Killed("killed");
-      const value = effect();
-      if (isLast) throw new Killed("killed");
-      return value;
-    };
+    const call = <T>(effect: () => T): Promise<T> => this.#call(effect);
     return {
       synthesize: async (settings, outDir) => {
         this.settings.push(settings);
@@ -68,6 +65,7 @@ export class World {
           ...{ status: "ACTIVE", version: "1.33", authenticationMode: "API" },
           ...{ isPublic: true, publicCidrs: ["0.0.0.0/0"], hasAutoMode: false },
         }),
+        hasCluster: async () => !this.isClusterGone,
         lambdaLimit: async () => ({ limit: 1_000, unreserved: 1_000 }),
         roleArn: async () => ROLE,
         accessEntryType: async () => "EC2_LINUX",
@@ -105,6 +103,7 @@ export class World {
               this.stack = { ...this.stack, status: "DELETE_FAILED" };
             } else this.stack = undefined;
           }),
+        resources: () => call(() => this.resources),
         events: () => call(() => [...this.events].reverse()),
       },
       clusterApi: () => ({
@@ -122,6 +121,48 @@ export class World {
       secret: () => call(() => SECRET),
       sleep: async () => {},
     };
+  }
+
+  /** What the cluster has left in the account, beside its stack. */
+  readonly left = { instances: [] as string[], profiles: [] as string[], templates: 0, tables: [] as string[] };
+  /** What the person says; undefined where there is nobody to ask. */
+  agrees: boolean | undefined;
+
+  uninstallPorts(): UninstallPorts {
+    const { left } = this;
+    const without = (kind: "profiles" | "tables", name: string): void => {
+      left[kind] = left[kind].filter((one) => one !== name);
+    };
+    return {
+      ...this.ports(),
+      leftBehind: {
+        instances: () => this.#call(() => left.instances),
+        terminate: (ids) =>
+          this.#call(() => {
+            left.instances = left.instances.filter((id) => !ids.includes(id));
+          }),
+        removeLaunchTemplates: () =>
+          this.#call(() => {
+            const { templates } = left;
+            left.templates = 0;
+            return templates;
+          }),
+        instanceProfiles: () => this.#call(() => left.profiles),
+        removeInstanceProfile: (name) => this.#call(() => without("profiles", name)),
+        tables: () => this.#call(() => left.tables),
+        removeTable: (name) => this.#call(() => without("tables", name)),
+      },
+      confirm: async () => this.agrees,
+    };
+  }
+
+  async #call<T>(effect: () => T): Promise<T> {
+    this.calls += 1;
+    const isLast = this.killAt?.call === this.calls;
+    if (isLast && this.killAt?.when === "before") throw new Killed("killed");
+    const value = effect();
+    if (isLast) throw new Killed("killed");
+    return value;
   }
 
   #begin(verb: "CREATE" | "UPDATE", templateUrl: string): void {

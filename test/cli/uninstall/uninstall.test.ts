@@ -8,7 +8,7 @@ import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
 import { Killed, keyOf, World } from "../install/world.ts";
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
-const OPTIONS = { cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless", drain: true, dryRun: false };
+const OPTIONS = { cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless", drain: true, yes: true, dryRun: false };
 
 function claim(name: string, group: string): KubeObject {
   const metadata = { name, ...(group === OURS && { finalizers: ["karpenter.sh/termination"] }) };
@@ -32,7 +32,9 @@ async function installed(): Promise<World> {
 
 async function run(world: World, changed: Partial<typeof OPTIONS> = {}) {
   const lines: string[] = [];
-  const answer = await uninstall({ ...OPTIONS, ...changed }, world.ports(), (line) => lines.push(line)).catch((error: Error) => error);
+  const answer = await uninstall({ ...OPTIONS, ...changed }, world.uninstallPorts(), (line) => lines.push(line)).catch(
+    (error: Error) => error,
+  );
   return { answer, text: lines.join("\n") };
 }
 

@@ -2,8 +2,9 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readOnly } from "../../../cli/read-only.ts";
 import { explained } from "../../../cli/what-if/kubeconfig.ts";
-import { liveSource, NO_STORE, readLiveSource, readOnly } from "../../../cli/what-if/live.ts";
+import { liveSource, NO_STORE, readLiveSource } from "../../../cli/what-if/live.ts";
 import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
 import { reportTable } from "../../../cli/what-if/report.ts";
 import { savedSource } from "../../../cli/what-if/save.ts";
@@ -85,11 +86,11 @@ it("a live cluster is read, answered and saved with GET requests only", async ()
 it("every write to a live cluster is refused", async () => {
   const { asked, send } = server();
   const kubernetes = kubernetesClient({ kubeconfig: "none", transport: readOnly(send) });
-  await expect(async () => kubernetes.create("NodePool", nodePool())).rejects.toThrow("what-if only reads");
-  await expect(async () => kubernetes.update("NodePool", nodePool())).rejects.toThrow("what-if only reads");
-  await expect(async () => kubernetes.updateStatus("NodePool", nodePool())).rejects.toThrow("what-if only reads");
-  await expect(async () => kubernetes.delete("Node", "n1")).rejects.toThrow("what-if only reads");
-  await expect(async () => kubernetes.evict(pod("p", "n1"))).rejects.toThrow("what-if only reads");
+  await expect(async () => kubernetes.create("NodePool", nodePool())).rejects.toThrow("this command only reads");
+  await expect(async () => kubernetes.update("NodePool", nodePool())).rejects.toThrow("this command only reads");
+  await expect(async () => kubernetes.updateStatus("NodePool", nodePool())).rejects.toThrow("this command only reads");
+  await expect(async () => kubernetes.delete("Node", "n1")).rejects.toThrow("this command only reads");
+  await expect(async () => kubernetes.evict(pod("p", "n1"))).rejects.toThrow("this command only reads");
   expect(asked).toEqual([]);
 });
 

@@ -1,0 +1,23 @@
+import type { Print } from "../command.ts";
+import { InputError } from "../input-error.ts";
+import { reasons, settled } from "../install/deploy-stack.ts";
+import type { InstallPorts } from "../install/ports.ts";
+
+export interface UninstallOptions {
+  readonly cluster: string;
+  readonly region: string;
+  readonly stackName: string;
+  readonly drain: boolean;
+  /** Nobody is asked before what a cluster has left is removed. */
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+}
+
+/** Removes a stack, and waits for its end. Throws InputError with CloudFormation's reasons. */
+export async function removeStack(name: string, { stacks, sleep }: InstallPorts, print: Print): Promise<void> {
+  await settled(stacks, { name, print, sleep });
+  await stacks.remove(name);
+  const left = await settled(stacks, { name, print, sleep });
+  if (left === undefined) return;
+  throw new InputError(`stack ${name} is ${left.status}: ${await reasons(stacks, name)}; remove what is in the way, then run this again`);
+}
