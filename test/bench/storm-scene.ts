@@ -116,6 +116,7 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     settings: DEFAULT_SETTINGS,
     now: () => now,
     sleep: async () => {},
+    later: () => () => {},
     newId: () => "id",
   };
   const host = { clusters: [CLUSTER], clusterDeps: async () => deps, log };
