@@ -130,7 +130,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 300,
     queue: "catalog",
-    sends: ["provision", "disruption"],
+    sends: ["provision", "disruption", "catalog"],
     store: ["read", "write", "write-many"],
     inClusters: true,
     announces: false,

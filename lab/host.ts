@@ -206,7 +206,14 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations, op
   const { clock } = world;
   const { neighbours = [], isThrottled = () => false } = options;
   const clusters = new Map([[world.cluster, deps], ...neighbours.map((name) => [name, silent(deps, name)] as const)]);
-  const entryDeps = { clusters: [...clusters.keys()], clusterDeps: async (name: string) => clusters.get(name), log: deps.log };
+  const { later, log } = deps;
+  const entryDeps = {
+    clusters: [...clusters.keys()],
+    clusterDeps: async (name: string) => clusters.get(name),
+    wakeUps: deps.wakeUps,
+    later,
+    log,
+  };
   const run = async <T>(name: string, body: () => Promise<T>): Promise<T> => {
     if (isThrottled(name)) throw new InvocationThrottledError(`Lambda refused an invocation of ${name}`);
     const count = (invocations.get(name) ?? 0) + 1;

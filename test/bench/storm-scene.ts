@@ -119,7 +119,7 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     later: () => () => {},
     newId: () => "id",
   };
-  const host = { clusters: [CLUSTER], clusterDeps: async () => deps, log };
+  const host = { clusters: [CLUSTER], clusterDeps: async () => deps, wakeUps, later: deps.later, log };
   const ours = Array.from({ length: notices }, (_, i) => i);
   const pass = (messages: number): void => {
     now += (messages / NOTICES_PER_SECOND) * 1_000;
