@@ -5,6 +5,7 @@ import { parseWakeUp } from "../adapters/aws/wake-up-queue.ts";
 import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps, Later } from "./cluster-deps.ts";
+import { type InvocationContext, inTime } from "./in-time.ts";
 
 /** The period of the sweep, ms: what is due later needs no wake-up of its own. */
 export const SWEEP_MS = 60_000;
@@ -13,14 +14,6 @@ export const SWEEP_MS = 60_000;
 export interface ScheduleEvent {
   readonly kind: string;
 }
-
-/** What an entry reads of Lambda's context. */
-export interface InvocationContext {
-  getRemainingTimeInMillis(): number;
-}
-
-/** Time at the end of an invocation that its outcome is reported in, ms. No benchmark has tuned it. */
-const REPORTING_MS = 2_000;
 
 /** What the entry of a function needs to reach its clusters. */
 export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
@@ -97,22 +90,4 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSweep, sweepOf, inOrd
     };
     return inOrder ? eachRecordInOrder(event, handle, log) : eachRecord(event, handle, log);
   };
-}
-
-/**
- * Does `work` within the time that is left to the invocation, so that a cluster that hangs does not have it killed with
- * the work for the others. Work that is given up may go on, as late as that of any function; rejects then.
- */
-async function inTime(work: () => Promise<void>, context: InvocationContext | undefined, later: Later): Promise<void> {
-  if (context === undefined) return work();
-  const leftMs = context.getRemainingTimeInMillis() - REPORTING_MS;
-  const late = new Error(`The cluster's work did not end in the ${Math.round(leftMs / 1_000)} s that were left to the function.`);
-  if (leftMs <= 0) throw late;
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const cancel = later(leftMs, () => reject(late));
-  try {
-    await Promise.race([work(), timeout]);
-  } finally {
-    cancel();
-  }
 }

@@ -153,7 +153,7 @@ const interruption: Play = async (random) => {
   const lab = createLab({ ...OPTIONS, seed: 1 });
   const log = recordingLog();
   const { deps } = lab;
-  const entry = interruptionEntry({ store: deps.store, clusterDeps: async () => deps, log, metrics: deps.metrics, now: deps.now });
+  const entry = interruptionEntry({ ...deps, clusterDeps: async () => deps, log });
   const answer = await entry(queued([odd(random.pick(NOTICES), random)]));
   lab.close();
   return wrongWithBatch(answer, log);

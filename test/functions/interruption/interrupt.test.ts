@@ -42,7 +42,7 @@ async function scene(over: Partial<KnownInstance> = {}) {
     publish: async ({ reason, about }: PublishedEvent) => void published.push(`${reason} ${about.kind}`),
   };
   const deps = { ...cluster, kubernetes } as unknown as ClusterDeps;
-  const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW });
+  const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW, later: () => () => {} });
   const disrupted = () => metrics.records.filter(({ name }) => name === "nodeclaims_disrupted_total");
   return { handler, store, wakeUps, log, disrupted, published };
 }

@@ -33,7 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "hung-cluster-kills-all",
     rule: "a cluster that does not end is given up before the function's timeout",
-    file: "functions/shared/cluster-entry.ts",
+    file: "functions/shared/in-time.ts",
     from: "const leftMs = context.getRemainingTimeInMillis() - REPORTING_MS;",
     to: "const leftMs = context.getRemainingTimeInMillis() + REPORTING_MS;",
     tests: ENTRY,
@@ -85,5 +85,13 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (!isHeld(lease)) return undefined;",
     to: "",
     tests: STORE,
+  },
+  {
+    name: "decisions-in-one-batch",
+    rule: "a function that computes gets no batch of several clusters",
+    file: "infra/functions.ts",
+    from: "computes && clusters > 1 ? 1",
+    to: "computes && clusters > 1_000 ? 1",
+    tests: ["test/infra/stack.test.ts"],
   },
 ];
