@@ -62,6 +62,23 @@ describe("interruption messages", () => {
     expect(wakeUps.sent.map(({ kind }) => kind)).toEqual(["claim", "provision"]);
   });
 
+  it("the message of a cluster that hangs returns to the queue before the function's timeout", async () => {
+    const { store, log } = await scene();
+    const waits: number[] = [];
+    const later = (ms: number, work: () => unknown) => {
+      waits.push(ms);
+      void work();
+      return () => {};
+    };
+    const clusterDeps = () => new Promise<undefined>(() => {});
+    const handler = interruptionEntry({ store, clusterDeps, log, metrics: memoryMetrics(), now: () => NOW, later });
+    const { Records } = event("sqs-spot-interruption.json");
+    expect(await handler({ Records }, { getRemainingTimeInMillis: () => 20_000 })).toEqual({
+      batchItemFailures: [{ itemIdentifier: Records[0].messageId }],
+    });
+    expect(waits).toEqual([18_000]);
+  });
+
   it("a message that arrives twice counts once", async () => {
     const { handler, disrupted } = await scene();
     await handler(event("sqs-duplicate-delivery.json"));

@@ -94,4 +94,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "computes && clusters > 1_000 ? 1",
     tests: ["test/infra/stack.test.ts"],
   },
+  {
+    name: "notices-of-hung-cluster",
+    rule: "a cluster that hangs does not have the notices of the others killed",
+    file: "functions/interruption/entry.ts",
+    from: "deps), context, deps.later);",
+    to: "deps), undefined, deps.later);",
+    tests: ["test/functions/interruption/interrupt.test.ts"],
+  },
 ];
