@@ -130,7 +130,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 300,
     queue: "catalog",
-    sends: ["provision", "disruption"],
+    sends: ["provision", "disruption", "catalog"],
     store: ["read", "write", "write-many"],
     inClusters: true,
     announces: false,
@@ -146,8 +146,13 @@ export interface QueueSpec {
   readonly visibilitySeconds: number;
   /** Attempts before the dead-letter queue. */
   readonly maxReceives: number;
-  /** Most invocations at once; absent: one per message group (FIFO). */
+  /** Most invocations at once in a stack of few clusters; absent: one per message group (FIFO). */
   readonly maxConcurrency?: number;
+  /**
+   * Whether the function computes for seconds: clusters of one batch would then take turns on one CPU. Messages of one
+   * cluster come in swarms of which one is worked for, so a stack of one cluster gets them in batches.
+   */
+  readonly computes?: boolean;
 }
 
 /** A wake-up that is an hour old is worthless: sixty sweeps have run since. */
@@ -156,13 +161,42 @@ const HOUR = 3600;
 export const QUEUES: Readonly<Record<QueueName, QueueSpec>> = {
   // A killed run blocks its cluster's message group until its messages are visible again, hence 2 × the time-out and
   // not the usual 6.
-  provision: { fifo: true, delaySeconds: PLAN_HELD_BACK_MS / 1_000, retentionSeconds: HOUR, visibilitySeconds: 120, maxReceives: 5 },
+  provision: {
+    fifo: true,
+    delaySeconds: PLAN_HELD_BACK_MS / 1_000,
+    retentionSeconds: HOUR,
+    visibilitySeconds: 120,
+    maxReceives: 5,
+    computes: true,
+  },
   claims: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 360, maxReceives: 5, maxConcurrency: 20 },
-  disruption: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 720, maxReceives: 3, maxConcurrency: 10 },
+  disruption: {
+    fifo: false,
+    delaySeconds: 0,
+    retentionSeconds: HOUR,
+    visibilitySeconds: 720,
+    maxReceives: 3,
+    maxConcurrency: 10,
+    computes: true,
+  },
   catalog: { fifo: false, delaySeconds: 0, retentionSeconds: 2 * HOUR, visibilitySeconds: 1800, maxReceives: 3, maxConcurrency: 5 },
   // A notice is worthless after two minutes: a failed one must return while there is time to drain.
   interruption: { fifo: false, delaySeconds: 0, retentionSeconds: 300, visibilitySeconds: 40, maxReceives: 4, maxConcurrency: 10 },
 };
+
+const MAX_BATCH_SIZE = 10;
+/** A sweep, and a wake-up meanwhile. */
+const CONCURRENCY_PER_CLUSTER = 2;
+/** Lambda's limit for the concurrency of an event source. */
+const MAX_CONCURRENCY = 1_000;
+
+/** How a queue starts its function in a stack of so many clusters: each brings its own share of concurrency. */
+export function eventSourceOf(queue: QueueName, clusters: number): { readonly batchSize: number; readonly maxConcurrency?: number } {
+  const { maxConcurrency, computes = false } = QUEUES[queue];
+  const batchSize = computes && clusters > 1 ? 1 : MAX_BATCH_SIZE;
+  if (maxConcurrency === undefined) return { batchSize };
+  return { batchSize, maxConcurrency: Math.min(MAX_CONCURRENCY, Math.max(maxConcurrency, CONCURRENCY_PER_CLUSTER * clusters)) };
+}
 
 /** The variable that holds a queue's URL (functions/adapters/config.ts). */
 export const QUEUE_VARIABLES: Readonly<Record<WakeUpQueue, string>> = {

@@ -18,7 +18,7 @@ import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { VERSION } from "../functions/adapters/version.ts";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
-import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
+import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
@@ -140,13 +140,11 @@ export class AutoscalerStack extends Stack {
     for (const [name, target] of functions) {
       const { queue } = FUNCTIONS[name];
       if (queue === undefined) continue;
-      const { maxConcurrency } = QUEUES[queue];
       new EventSourceMapping(this, `${capital(name)}Source`, {
         target,
         eventSourceArn: queues[queue].queueArn,
-        batchSize: 10,
         reportBatchItemFailures: true,
-        ...(maxConcurrency !== undefined && { maxConcurrency }),
+        ...eventSourceOf(queue, this.settings.clusters.length),
       });
     }
   }

@@ -11,11 +11,12 @@ import { disruptionEntry } from "../functions/disruption/entry.ts";
 import { interruptionEntry } from "../functions/interruption/entry.ts";
 import { lifecycleEntry } from "../functions/lifecycle/entry.ts";
 import { provisionEntry } from "../functions/provision/entry.ts";
-import type { LifecycleDeps, Settings } from "../functions/shared/cluster-deps.ts";
+import type { Later, LifecycleDeps, Settings } from "../functions/shared/cluster-deps.ts";
 import { DEFAULT_SETTINGS } from "../functions/wiring/settings.ts";
 import { ringFromChanges } from "./doorbells.ts";
 import { labCatalogue } from "./regions.ts";
 import { simulatedKubernetes } from "./world/api-server.ts";
+import type { VirtualClock } from "./world/clock.ts";
 import { type SimulatedCloud, simulatedCloud } from "./world/cloud.ts";
 import { startCluster } from "./world/cluster.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
@@ -40,6 +41,8 @@ export interface LabOptions {
   readonly store?: NodeClaimStore & { close(): void };
   /** How far the clock of the invocation that asks is ahead of virtual time, ms. Only handlers see the skew. */
   readonly skewMs?: (invocation: Invocation | undefined) => number;
+  /** Whether Lambda has frozen the invocation: it does nothing, and its timers stand still. */
+  readonly isFrozen?: (invocation: Invocation) => boolean;
   /** How long a new instance is missing from EC2's describe and list, ms. */
   readonly cloudLagMs?: number;
   /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
@@ -138,6 +141,7 @@ export function createLab(options: LabOptions): Lab {
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
     sleep: (ms) => clock.sleep(ms),
+    later: laterIn(clock, options.isFrozen),
     newId: () => ids.uuid(),
   };
   const invocations = new Map<string, number>();
@@ -148,6 +152,22 @@ export function createLab(options: LabOptions): Lab {
   };
   return { world, cloud, catalogue, wakeUps, deps, log, announcements, invocations, calls, readPrices, close: () => store.close() };
 }
+
+/** When the timer of an invocation that is frozen is looked at again. */
+const FROZEN_TIMER_MS = 1_000;
+
+/** Timers of the invocation that asks: they end with it when it is killed, and stand still while it is frozen. */
+const laterIn =
+  (clock: VirtualClock, isFrozen: LabOptions["isFrozen"] = () => false): Later =>
+  (ms, work) => {
+    const invocation = currentInvocation();
+    const ring = (): void | Promise<void> => {
+      if (invocation === undefined || !isFrozen(invocation)) return invocation?.killed ? undefined : work();
+      timer = clock.after(FROZEN_TIMER_MS, "timer of a frozen invocation", ring);
+    };
+    let timer = clock.after(ms, "timer of an invocation", ring);
+    return () => timer.cancel();
+  };
 
 function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {
   return {
@@ -186,7 +206,14 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations, op
   const { clock } = world;
   const { neighbours = [], isThrottled = () => false } = options;
   const clusters = new Map([[world.cluster, deps], ...neighbours.map((name) => [name, silent(deps, name)] as const)]);
-  const entryDeps = { clusters: [...clusters.keys()], clusterDeps: async (name: string) => clusters.get(name), log: deps.log };
+  const { later, log } = deps;
+  const entryDeps = {
+    clusters: [...clusters.keys()],
+    clusterDeps: async (name: string) => clusters.get(name),
+    wakeUps: deps.wakeUps,
+    later,
+    log,
+  };
   const run = async <T>(name: string, body: () => Promise<T>): Promise<T> => {
     if (isThrottled(name)) throw new InvocationThrottledError(`Lambda refused an invocation of ${name}`);
     const count = (invocations.get(name) ?? 0) + 1;

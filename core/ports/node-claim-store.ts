@@ -39,6 +39,8 @@ export interface NodeClaimStore {
 
   /** Undefined while another holder has the lease. A holder that asks again gets the lease again, under a new token. */
   acquireLease(cluster: string, holder: string, now: number, ttlMs: number): Promise<Lease | undefined>;
+  /** The lease with a later end and the same token; undefined when this holder no longer has it. */
+  renewLease(lease: Lease, now: number, ttlMs: number): Promise<Lease | undefined>;
   /** Releases the lease if this holder still has it. */
   releaseLease(lease: Lease): Promise<void>;
 

@@ -76,6 +76,7 @@ export const WAKE_UP_CAUSES = {
   catalog: {
     /** The detail is resource/name of a NodePool, EC2NodeClass or NodeOverlay. */
     ObjectChanged: { words: (name: string) => `${name} changed` },
+    Sweep: { words: () => "sweep" },
     Unknown: { words: (reason: string) => reason },
   },
 } as const satisfies {

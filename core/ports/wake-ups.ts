@@ -21,7 +21,12 @@ export type WakeUp =
        * since, and has a wake-up of its own: this one is dropped.
        */
       readonly dueAt?: number;
-    };
+    }
+  /** The lifecycle looks after all NodeClaims of the cluster; other functions are woken for it by the cause Sweep. */
+  | { readonly kind: "sweep"; readonly cluster: string };
+
+/** Whether the wake-up asks for a cluster's part of a scheduled sweep. */
+export const isSweep = (wakeUp: WakeUp): boolean => wakeUp.kind === "sweep" || (wakeUp.kind !== "claim" && wakeUp.cause === "Sweep");
 
 type CausedBy<K extends "provision" | "disruption" | "catalog"> = WakeUpReason<K> & { readonly kind: K; readonly cluster: string };
 

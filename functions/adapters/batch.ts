@@ -40,12 +40,13 @@ export async function eachRecord(event: SQSEvent, handle: Handle, log: Log): Pro
 }
 
 /**
- * Handles the records of a FIFO queue one after the other. After the first failure of a message group its later records
- * return to the queue untouched, to keep their order; other groups continue.
+ * Handles the records of a FIFO queue: those of one message group one after the other, all groups at once. After the
+ * first failure of a group its later records return to the queue untouched, to keep their order.
  */
 export async function eachRecordInOrder(event: SQSEvent, handle: Handle, log: Log): Promise<SQSBatchResponse> {
-  if (event.Records.length === 0) return { batchItemFailures: [] };
-  const processor = new SqsFifoPartialProcessorAsync();
-  const options = { ...OPTIONS, skipGroupOnError: true };
-  return (await processPartialResponse(event, reporting(handle, log), processor, options)) as SQSBatchResponse;
+  const groups = Map.groupBy(event.Records, ({ attributes }) => attributes.MessageGroupId);
+  const inGroup = async (Records: SQSRecord[]): Promise<SQSBatchResponse> =>
+    (await processPartialResponse({ Records }, reporting(handle, log), new SqsFifoPartialProcessorAsync(), OPTIONS)) as SQSBatchResponse;
+  const responses = await Promise.all([...groups.values()].map(inGroup));
+  return { batchItemFailures: responses.flatMap(({ batchItemFailures }) => batchItemFailures) };
 }

@@ -9,6 +9,7 @@ import { documentName } from "../adapters/catalogue/document.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry, type ScheduleEvent } from "../shared/cluster-entry.ts";
+import type { InvocationContext } from "../shared/in-time.ts";
 import type { Memory } from "./node-classes.ts";
 import { refreshPrices } from "./prices.ts";
 import { refreshNodeClasses } from "./refresh.ts";
@@ -42,11 +43,12 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
   const perCluster = entry(
     {
       onWakeUp: (_wakeUp, cluster) => refresh(cluster),
-      async onSchedule(_event, cluster) {
+      async onSweep(cluster) {
         const { zonalShift } = cluster;
         const isShiftable = zonalShift !== undefined && cluster.settings.zonalShift;
         await Promise.all([refresh(cluster), isShiftable && markShiftedZones({ ...cluster, zonalShift })]);
       },
+      sweepOf: (cluster) => ({ kind: "catalog", cluster, cause: "Sweep" }),
     },
     deps,
   );
@@ -71,13 +73,13 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
   };
 
-  return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
-    if ("Records" in event) return perCluster(event);
+  return async (event: SQSEvent | ScheduleEvent, context?: InvocationContext): Promise<SQSBatchResponse | undefined> => {
+    if ("Records" in event) return perCluster(event, context);
     if (event.kind === "prices") {
       await prices(false);
       return undefined;
     }
-    await perCluster(event);
+    await perCluster(event, context);
     await prices(true).catch((error: unknown) => deps.log.error("failed reading offerings; those known before stay in use", { error }));
     return undefined;
   };

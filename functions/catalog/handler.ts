@@ -7,7 +7,7 @@ import { wireBase } from "../wiring/base.ts";
 import { wireClustersWith } from "../wiring/clusters.ts";
 import { catalogEntry } from "./entry.ts";
 
-const base = wireBase("catalog", ["PROVISION_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
+const base = wireBase("catalog", ["PROVISION_QUEUE_URL", "DISRUPTION_QUEUE_URL", "CATALOG_QUEUE_URL"]);
 const { region } = base.config;
 const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) => ({
   inventory: awsInventory({
@@ -19,4 +19,4 @@ const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) =>
   zonalShift: arcZonalShift({ region, credentials }),
 }));
 
-export const handler = middy(catalogEntry({ clusters: base.clusters, clusterDeps, log: base.log }));
+export const handler = middy(catalogEntry({ ...base, clusterDeps }));

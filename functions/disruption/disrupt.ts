@@ -42,9 +42,9 @@ const MAX_SEARCH_MS = 10_000;
  * most one new command. A new command is only stored; it is validated again after 15 s, in a later pass, before
  * anything is done.
  */
-export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterDeps): Promise<void> {
+export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
-  const decided = await withLease(deps, async (lease) => {
+  const decided = await withLease(cluster, async (lease, deps) => {
     const [read, last] = await Promise.all([readClusterState(deps), readExpectedSavings(deps)]);
     const before = withoutOthers(read);
     const observed = await observePods(before, deps);
@@ -96,8 +96,8 @@ export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterD
     await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
     for (const { event, windowMs } of report.events) await publishOnce(event, deps, windowMs);
   });
-  if (!decided) wakeTimes.push(deps.now() + 2_000);
-  await sleepUntil(wakeTimes, deps);
+  if (!decided) wakeTimes.push(cluster.now() + 2_000);
+  await sleepUntil(wakeTimes, cluster);
 }
 
 /**

@@ -18,7 +18,8 @@ export const disruptionEntry = (deps: EntryDeps) =>
         const { swarms } = WAKE_UP_CAUSES.disruption[reason.cause];
         if (!swarms || (await isFirstOfSwarm(cluster))) await decide(reason, cluster);
       },
-      onSchedule: (_event, cluster) => decide({ cause: "Sweep" }, cluster),
+      onSweep: (cluster) => decide({ cause: "Sweep" }, cluster),
+      sweepOf: (cluster) => ({ kind: "disruption", cluster, cause: "Sweep" }),
     },
     deps,
   );

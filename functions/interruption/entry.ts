@@ -2,15 +2,23 @@
 // Out: unavailable offerings and terminating NodeClaims in the store, Kubernetes events, wake-ups. It terminates no
 // instance itself; the lifecycle function does.
 
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { eachRecord } from "../adapters/batch.ts";
+import type { Later } from "../shared/cluster-deps.ts";
+import { type InvocationContext, inTime } from "../shared/in-time.ts";
 import { type InterruptDeps, interrupt } from "./interrupt.ts";
 
-/** Handles the messages that EventBridge puts on the interruption queue. */
+/**
+ * Handles the messages that EventBridge puts on the interruption queue. Of a batch, only the messages of a cluster that
+ * fails or does not end in time return.
+ */
 export const interruptionEntry =
-  (deps: InterruptDeps) =>
-  (event: SQSEvent): Promise<SQSBatchResponse> =>
-    eachRecord(event, (body, { eventSourceARN }) => interrupt(body, accountOf(eventSourceARN), deps), deps.log);
+  (deps: InterruptDeps & { readonly later: Later }) =>
+  (event: SQSEvent, context?: InvocationContext): Promise<SQSBatchResponse> => {
+    const handle = (body: string, { eventSourceARN }: SQSRecord): Promise<void> =>
+      inTime(() => interrupt(body, accountOf(eventSourceARN), deps), context, deps.later);
+    return eachRecord(event, handle, deps.log);
+  };
 
 /** The account in the queue's ARN, which is the account of the functions. */
 function accountOf(queueArn: string): string | undefined {

@@ -18,7 +18,8 @@ export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
         if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp.dueAt, cluster);
         else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);
       },
-      onSchedule: (_event, cluster) => sweep(cluster),
+      onSweep: sweep,
+      sweepOf: (cluster) => ({ kind: "sweep", cluster }),
     },
     deps,
   );

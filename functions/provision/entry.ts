@@ -17,7 +17,8 @@ export const provisionEntry = (deps: EntryDeps) =>
   entry(
     {
       onWakeUp: (wakeUp, cluster) => plan(wakeUp.kind === "provision" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind }, cluster),
-      onSchedule: (_event, cluster) => plan({ cause: "Sweep" }, cluster),
+      onSweep: (cluster) => plan({ cause: "Sweep" }, cluster),
+      sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),
       inOrder: true,
     },
     deps,

@@ -67,9 +67,9 @@ interface Outcome {
 }
 
 /** Reads, plans and writes the records. Undefined while another decision is under way. */
-async function decide(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<Outcome | undefined> {
+async function decide(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined;
-  await withLease(deps, async (lease) => {
+  await withLease(cluster, async (lease, deps) => {
     const began = deps.now();
     const state = await readClusterState(deps);
     const snapshot = withUntriedPods(state.snapshot);

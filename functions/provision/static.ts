@@ -16,19 +16,19 @@ import { terminateClaim } from "../shared/terminate-claim.ts";
  * and terminates surplus NodeClaims. Most often there is nothing to do, which costs a few lists and no lease. A kill
  * costs only time, because the next sweep counts again.
  */
-export async function keepReplicas(deps: ClusterDeps): Promise<void> {
-  if (!deps.settings.staticCapacity) return;
-  const seen = await pendingChanges(deps);
-  for (const change of seen) if (change.limited) deps.log.info("nodepool node limit reached", fieldsOf(change));
+export async function keepReplicas(cluster: ClusterDeps): Promise<void> {
+  if (!cluster.settings.staticCapacity) return;
+  const seen = await pendingChanges(cluster);
+  for (const change of seen) if (change.limited) cluster.log.info("nodepool node limit reached", fieldsOf(change));
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
-  const decided = await withLease(deps, async (lease) => {
+  const decided = await withLease(cluster, async (lease, deps) => {
     const state = await readClusterState(deps);
     for (const change of replicaChanges(state.snapshot.nodePools, { ...state, claims: state.snapshot.nodeClaims })) {
       if (change.add > 0) await addNodes(change, state, lease, deps);
       if (change.remove > 0) await shrink(change, state, deps);
     }
   });
-  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "ReplicasPutOff" }]);
+  if (!decided) await cluster.wakeUps.wake([{ kind: "provision", cluster: cluster.cluster.name, cause: "ReplicasPutOff" }]);
 }
 
 /** The changes that seem due, read without the lease: under the lease they are counted again. */

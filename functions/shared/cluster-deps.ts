@@ -16,6 +16,12 @@ import type { ManagedKubernetes } from "../adapters/kubernetes/managed-objects.t
 /** The settings that decisions are made by: the rows of functions/adapters/setting-table.ts that decisions read. */
 export type Settings = Config["settings"];
 
+/**
+ * Does `work` once after `ms`, while the invocation runs. The function that is returned cancels it. `work` must not
+ * throw or reject.
+ */
+export type Later = (ms: number, work: () => void | Promise<void>) => () => void;
+
 /** The ports and facts of one cluster: all that a handler may reach. Each handler names the part that it uses. */
 export interface ClusterDeps {
   readonly cluster: ClusterFacts;
@@ -35,6 +41,7 @@ export interface ClusterDeps {
   readonly now: () => number;
   /** Waits within an invocation: for moments that are shorter than the way over a queue. */
   readonly sleep: (ms: number) => Promise<unknown>;
+  readonly later: Later;
   /** Random, unique. */
   readonly newId: () => string;
   /** One object for all messages of an invocation, which end together when it is killed; absent for a schedule. */

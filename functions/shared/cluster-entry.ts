@@ -1,10 +1,11 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Log } from "../../core/ports/log.ts";
-import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import { isSweep, type WakeUp, type WakeUps } from "../../core/ports/wake-ups.ts";
 import { parseWakeUp } from "../adapters/aws/wake-up-queue.ts";
 import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
 import { withAnnouncements } from "./announce.ts";
-import type { ClusterDeps } from "./cluster-deps.ts";
+import type { ClusterDeps, Later } from "./cluster-deps.ts";
+import { type InvocationContext, inTime } from "./in-time.ts";
 
 /** The period of the sweep, ms: what is due later needs no wake-up of its own. */
 export const SWEEP_MS = 60_000;
@@ -20,14 +21,18 @@ export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
   readonly clusters: readonly string[];
   /** Undefined for a cluster that this stack does not serve. */
   readonly clusterDeps: (cluster: string) => Promise<D | undefined>;
+  readonly wakeUps: WakeUps;
+  readonly later: Later;
   readonly log: Log;
 }
 
 export interface Entry<D extends ClusterDeps> {
   /** Handles a wake-up of one cluster. */
   readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
-  /** Handles an event of a schedule, once for each cluster. */
-  readonly onSchedule: (event: ScheduleEvent, deps: D) => Promise<void>;
+  /** Sweeps one cluster. */
+  readonly onSweep: (deps: D) => Promise<void>;
+  /** The wake-up, on the function's own queue, that has one cluster swept. */
+  readonly sweepOf: (cluster: string) => WakeUp;
   /**
    * For a FIFO queue: after a message that failed, those behind it are left too, so that a cluster's messages keep
    * their order.
@@ -35,36 +40,54 @@ export interface Entry<D extends ClusterDeps> {
   readonly inOrder?: boolean;
 }
 
-/** The body of a function that a queue of wake-ups and a schedule start: the same in Lambda and in the lab. */
-export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
-  return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
+/**
+ * The body of a function that a queue of wake-ups and a schedule start: the same in Lambda and in the lab.
+ *
+ * An invocation of the schedule sweeps the stack's only cluster. Of several it sweeps none, but wakes its own function
+ * for each, so that no cluster waits for another. Of a batch, only those messages return to the queue whose cluster
+ * fails or does not end within the invocation's time.
+ */
+export function entry<D extends ClusterDeps>({ onWakeUp, onSweep, sweepOf, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
+  const { clusters, log } = deps;
+
+  /** Does `work` on the ports of a cluster. */
+  const inCluster = async (name: string, work: (cluster: D) => Promise<void>, invocation?: object): Promise<void> => {
+    const cluster = await deps.clusterDeps(name);
+    if (cluster) await withAnnouncements({ ...cluster, ...(invocation && { invocation }) }, work);
+    else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+  };
+
+  /** A sweep that fails does not return to the queue, and keeps no other cluster waiting: the next one tries again. */
+  const sweep = async (cluster: string, context: InvocationContext | undefined, invocation?: object): Promise<void> => {
+    try {
+      await inTime(() => inCluster(cluster, onSweep, invocation), context, deps.later);
+    } catch (error) {
+      log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: "sweep", error });
+    }
+  };
+
+  /** When the function is killed between two messages, the clusters without one are swept a minute later. */
+  const handOut = async (): Promise<void> => {
+    try {
+      await deps.wakeUps.wake(clusters.map(sweepOf));
+    } catch (error) {
+      log.error("not every cluster could be woken for the sweep; the next one tries again", { error });
+    }
+  };
+
+  return async (event: SQSEvent | ScheduleEvent, context?: InvocationContext): Promise<SQSBatchResponse | undefined> => {
     if (!("Records" in event)) {
-      await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));
+      if (clusters.length > 1) await handOut();
+      else for (const cluster of clusters) await sweep(cluster, context);
       return undefined;
     }
     const invocation = {};
     const handle = async (body: string): Promise<void> => {
       const wakeUp = parseWakeUp(body);
-      const cluster = await deps.clusterDeps(wakeUp.cluster);
-      if (cluster) await withAnnouncements({ ...cluster, invocation }, (collected) => onWakeUp(wakeUp, collected));
-      else
-        deps.log.error(`Cluster ${wakeUp.cluster} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+      const { cluster } = wakeUp;
+      if (isSweep(wakeUp)) await sweep(cluster, context, invocation);
+      else await inTime(() => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps), invocation), context, deps.later);
     };
-    return inOrder ? eachRecordInOrder(event, handle, deps.log) : eachRecord(event, handle, deps.log);
+    return inOrder ? eachRecordInOrder(event, handle, log) : eachRecord(event, handle, log);
   };
-}
-
-/** A cluster that fails must not keep the sweep from the other clusters; the next sweep tries again. */
-async function scheduled<D extends ClusterDeps>(
-  cluster: string,
-  event: ScheduleEvent,
-  onSchedule: Entry<D>["onSchedule"],
-  { clusterDeps, log }: EntryDeps<D>,
-): Promise<void> {
-  try {
-    const deps = await clusterDeps(cluster);
-    if (deps) await withAnnouncements(deps, (collected) => onSchedule(event, collected));
-  } catch (error) {
-    log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: event.kind, error });
-  }
 }

@@ -3,6 +3,7 @@ import { type Config, parseConfig, type RequiredVariable } from "../adapters/con
 import { powertoolsLog } from "../adapters/log.ts";
 import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
+import { later } from "./later.ts";
 
 /**
  * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad
@@ -23,6 +24,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     controller,
     log,
     now,
+    later,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */

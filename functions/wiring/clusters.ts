@@ -15,6 +15,7 @@ import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { type ConnectedDeps, forDecision } from "./decision.ts";
+import { later } from "./later.ts";
 
 /** Objects in memory: some 300 MB of pods and nodes. No benchmark has tuned it. */
 const MAX_REMEMBERED_OBJECTS = 100_000;
@@ -58,7 +59,7 @@ export function wireClusters(
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metricsOf(cluster.name), now: base.now },
-      ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, newId: randomUUID },
+      ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, later, newId: randomUUID },
     };
     return { deps, read: informer({ memory, cluster: cluster.name, ...transport }) };
   };

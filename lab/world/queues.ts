@@ -259,6 +259,7 @@ export function simulatedWakeUps(world: LabWorld, batchSize?: number): Simulated
         else provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
         break;
       case "claim":
+      case "sweep":
         claims.send(body, delay);
         break;
       case "disruption":

@@ -116,9 +116,10 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     settings: DEFAULT_SETTINGS,
     now: () => now,
     sleep: async () => {},
+    later: () => () => {},
     newId: () => "id",
   };
-  const host = { clusters: [CLUSTER], clusterDeps: async () => deps, log };
+  const host = { clusters: [CLUSTER], clusterDeps: async () => deps, wakeUps, later: deps.later, log };
   const ours = Array.from({ length: notices }, (_, i) => i);
   const pass = (messages: number): void => {
     now += (messages / NOTICES_PER_SECOND) * 1_000;

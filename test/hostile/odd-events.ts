@@ -153,7 +153,7 @@ const interruption: Play = async (random) => {
   const lab = createLab({ ...OPTIONS, seed: 1 });
   const log = recordingLog();
   const { deps } = lab;
-  const entry = interruptionEntry({ store: deps.store, clusterDeps: async () => deps, log, metrics: deps.metrics, now: deps.now });
+  const entry = interruptionEntry({ ...deps, clusterDeps: async () => deps, log });
   const answer = await entry(queued([odd(random.pick(NOTICES), random)]));
   lab.close();
   return wrongWithBatch(answer, log);
@@ -162,6 +162,7 @@ const interruption: Play = async (random) => {
 /** A wake-up of each cause, DefinitionChanged among them, and one of a NodeClaim, as the queues carry them. */
 const WAKE_UPS = [
   { kind: "claim", cluster: "lab", claim: "default-x7k2p", dueAt: 1 } as const,
+  { kind: "sweep", cluster: "lab" } as const,
   ...Object.entries(WAKE_UP_CAUSES).flatMap(([kind, causes]) =>
     Object.keys(causes).map((cause) => ({ kind, cluster: "lab", cause, detail: "NodePool default" }) as unknown as WakeUp),
   ),
@@ -176,7 +177,7 @@ const wakeUps: Play = async (random) => {
   const entry = entryOf({
     clusters: ["lab"],
     clusterDeps: async (name) => (name === deps.cluster.name ? { ...deps, log } : undefined),
-    log,
+    ...{ wakeUps: deps.wakeUps, later: deps.later, log },
   });
   const wakeUp = random.pick(WAKE_UPS);
   const bodies = Array.from({ length: random.between(1, 5) }, () => (random.next() < 0.5 ? odd(wakeUp, random) : JSON.stringify(wakeUp)));

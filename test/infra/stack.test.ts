@@ -6,7 +6,7 @@ import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { makeApp } from "../../infra/app.ts";
 import { auditFilterPattern } from "../../infra/audit-pattern.ts";
-import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
+import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
 import { samTemplate } from "../../infra/sam.ts";
 import { parseSettings } from "../../infra/settings.ts";
 import { settingsFrom } from "../../infra/synthesis.ts";
@@ -138,11 +138,25 @@ describe("the stack", () => {
     const fifo = template.findResources("AWS::SQS::Queue", { Properties: { FifoQueue: true, DelaySeconds: 1 } });
     expect(Object.keys(fifo)).toEqual([expect.stringMatching(/^ProvisionQueue/)]);
     template.resourceCountIs("AWS::Lambda::EventSourceMapping", 5);
-    template.allResourcesProperties("AWS::Lambda::EventSourceMapping", {
-      FunctionResponseTypes: ["ReportBatchItemFailures"],
-      BatchSize: 10,
-    });
+    template.allResourcesProperties("AWS::Lambda::EventSourceMapping", { FunctionResponseTypes: ["ReportBatchItemFailures"] });
   });
+
+  it.for([
+    { clusters: 1, sources: ["provision 10 -", "lifecycle 10 20", "interruption 10 10", "disruption 10 10", "catalog 10 5"] },
+    { clusters: 50, sources: ["provision 1 -", "lifecycle 10 100", "interruption 10 100", "disruption 1 100", "catalog 10 100"] },
+    { clusters: 900, sources: ["provision 1 -", "lifecycle 10 1000", "interruption 10 1000", "disruption 1 1000", "catalog 10 1000"] },
+  ])(
+    "of $clusters cluster(s) each has its own share of concurrency, and decisions of several are never in one batch",
+    ({ clusters, sources }) => {
+      const found = FUNCTION_NAMES.flatMap((name) => {
+        const { queue } = FUNCTIONS[name];
+        if (queue === undefined) return [];
+        const { batchSize, maxConcurrency = "-" } = eventSourceOf(queue, clusters);
+        return [`${name} ${batchSize} ${maxConcurrency}`];
+      });
+      expect(found).toEqual(sources);
+    },
+  );
 
   it("a message is visible again only after its function has timed out, and long before it expires", () => {
     const queues = Object.entries(template.findResources("AWS::SQS::Queue"));
@@ -319,12 +333,13 @@ describe("least privilege", () => {
 });
 
 describe("settings", () => {
-  it("a stack of fifty clusters passes cdk-nag and IAM's limits", { timeout: 120_000 }, () => {
+  it("a stack of fifty clusters passes cdk-nag and IAM's limits, and has its concurrency", { timeout: 120_000 }, () => {
     const many = synthesize(
       { clusters: Array.from({ length: 50 }, (_, i) => ({ name: `production-${i}` })), accessEntries: false },
       "fifty",
     );
     expect(Object.keys(many.findResources("AWS::IAM::ManagedPolicy")).length).toBeGreaterThan(0);
+    many.hasResourceProperties("AWS::Lambda::EventSourceMapping", { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 100 } });
   });
 
   it("every role has the boundary, the path and the tags that an organization asks for", () => {

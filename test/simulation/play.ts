@@ -88,6 +88,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     ...(features.batches && { batchSize: BATCH_SIZE }),
     ...(features.neighbour && { neighbours: [NEIGHBOUR] }),
     isThrottled: faults.isThrottled,
+    isFrozen: faults.isFrozen,
     cloudLagMs: script.cloudLagMs,
     hooks: watching.around(faults.hooks),
     skewMs: faults.skewMs,

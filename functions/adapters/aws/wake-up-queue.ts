@@ -13,8 +13,10 @@ const MAX_MESSAGES_PER_CALL = 10;
 /** Calls for one batch, the first included, until a message that the queue does not take is an error. */
 const MAX_SEND_ROUNDS = 4;
 
+type WakeUpQueue = keyof QueueUrls;
+
 /** The variable that holds a queue's URL, for the error when it is missing. */
-const URL_VARIABLES: Readonly<Record<WakeUp["kind"], string>> = {
+const URL_VARIABLES: Readonly<Record<WakeUpQueue, string>> = {
   provision: "PROVISION_QUEUE_URL",
   claim: "CLAIM_QUEUE_URL",
   disruption: "DISRUPTION_QUEUE_URL",
@@ -27,7 +29,10 @@ const delayMsOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.del
  * The queue that carries a wake-up. Messages of a FIFO queue have no delay of their own, so a plan for later waits in
  * the lifecycle's queue, and the lifecycle passes it on when it is due.
  */
-const queueOf = (wakeUp: WakeUp): WakeUp["kind"] => (wakeUp.kind === "provision" && waitSecondsOf(wakeUp) > 0 ? "claim" : wakeUp.kind);
+function queueOf(wakeUp: WakeUp): WakeUpQueue {
+  if (wakeUp.kind === "sweep") return "claim";
+  return wakeUp.kind === "provision" && waitSecondsOf(wakeUp) > 0 ? "claim" : wakeUp.kind;
+}
 
 /** Seconds that the message waits. Rounded up, because a function that is woken too early finds nothing due. */
 function waitSecondsOf(wakeUp: WakeUp): number {
@@ -121,7 +126,7 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
  */
 export function wakeUpBody(wakeUp: WakeUp): string {
   const { delayMs: _, ...body } = { delayMs: 0, ...wakeUp };
-  return JSON.stringify(wakeUp.kind === "claim" ? body : { ...body, reason: reasonText(wakeUp.kind, wakeUp) });
+  return JSON.stringify(wakeUp.kind === "claim" || wakeUp.kind === "sweep" ? body : { ...body, reason: reasonText(wakeUp.kind, wakeUp) });
 }
 
 const word = z.string().check(z.minLength(1));
@@ -131,6 +136,7 @@ const message = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("disruption"), cluster: word, ...reason }),
   z.object({ kind: z.literal("catalog"), cluster: word, ...reason }),
   z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()) }),
+  z.object({ kind: z.literal("sweep"), cluster: word }),
 ]);
 
 /** The message's cause, where this version knows it; otherwise the cause that its text is recognised as. */
@@ -162,12 +168,12 @@ export function parseWakeUp(body: string): WakeUp {
   const parsed = message.safeParse(json);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join(".");
-    const wanted = field === "kind" || !field ? '"kind": provision, disruption, catalog or claim' : `a text in "${field}"`;
+    const wanted = field === "kind" || !field ? '"kind": provision, disruption, catalog, claim or sweep' : `a text in "${field}"`;
     throw new MalformedMessageError(`A wake-up must have ${wanted}; this one is ${excerpt(body)}.`);
   }
   const { data } = parsed;
   // The casts drop `| undefined` from optional keys, which JSON cannot hold, and pair a kind with its own causes.
-  if (data.kind === "claim") return data as WakeUp;
+  if (data.kind === "claim" || data.kind === "sweep") return data as WakeUp;
   return { kind: data.kind, cluster: data.cluster, ...reasonOf(data.kind, data) } as WakeUp;
 }
 

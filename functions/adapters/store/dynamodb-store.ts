@@ -137,6 +137,26 @@ export function dynamoNodeClaimStore(options: {
       ExpressionAttributeValues: toValues({ ":holder": lease.holder, ":token": lease.token }),
     },
   });
+  /** Changes the item of a lease; false, without a change, when its holder no longer has it. */
+  async function changeLease({ cluster, holder, token }: Lease, change: string, expiresAt: number): Promise<boolean> {
+    const input = {
+      TableName,
+      Key: toItem({ pk: partition(cluster), sk: LEASE }),
+      UpdateExpression: change,
+      ConditionExpression: "holder = :holder AND #token = :token",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: toValues({ ":holder": holder, ":token": token, ":expiresAt": expiresAt }),
+    };
+    try {
+      await calling(table, () => table.client.send(new UpdateItemCommand(input)));
+      return true;
+    } catch (error) {
+      if (conditionFailure(error) === undefined) {
+        throw error;
+      }
+      return false;
+    }
+  }
   const leaseLost = (lease: Lease) => new ConflictError(`The lease of cluster ${lease.cluster} is no longer held by ${lease.holder}.`);
 
   const transactPut = (item: TableItem, version: number): TransactWriteItem => ({
@@ -287,23 +307,13 @@ export function dynamoNodeClaimStore(options: {
         return undefined;
       }
     },
+    async renewLease(lease, now, ttlMs) {
+      const expiresAt = now + ttlMs;
+      return (await changeLease(lease, "SET expiresAt = :expiresAt", expiresAt)) ? { ...lease, expiresAt } : undefined;
+    },
     async releaseLease(lease) {
-      const input = {
-        TableName,
-        Key: toItem({ pk: partition(lease.cluster), sk: LEASE }),
-        // The item stays, because the next token must be greater.
-        UpdateExpression: "REMOVE holder SET expiresAt = :zero",
-        ConditionExpression: "holder = :holder AND #token = :token",
-        ExpressionAttributeNames: { "#token": "token" },
-        ExpressionAttributeValues: toValues({ ":holder": lease.holder, ":token": lease.token, ":zero": 0 }),
-      };
-      try {
-        await calling(table, () => table.client.send(new UpdateItemCommand(input)));
-      } catch (error) {
-        if (conditionFailure(error) === undefined) {
-          throw error;
-        }
-      }
+      // The item stays, because the next token must be greater.
+      await changeLease(lease, "REMOVE holder SET expiresAt = :expiresAt", 0);
     },
 
     commands: async (cluster) => (await queryPrefix(table, partition(cluster), COMMAND)).map(commandOf),

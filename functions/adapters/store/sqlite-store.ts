@@ -86,9 +86,13 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     return written;
   }
 
+  function isHeld({ cluster, holder, token }: Lease): boolean {
+    const held = sql.lease.get(cluster);
+    return held?.["holder"] === holder && held["token"] === token;
+  }
+
   function requireLease(lease: Lease): void {
-    const held = sql.lease.get(lease.cluster);
-    if (held?.["holder"] !== lease.holder || held["token"] !== lease.token) {
+    if (!isHeld(lease)) {
       throw new ConflictError(`The lease of cluster ${lease.cluster} is no longer held by ${lease.holder}.`);
     }
   }
@@ -199,10 +203,16 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         sql.sweepUnavailable.run(cluster, now);
         return lease;
       }),
+    renewLease: (lease, now, ttlMs) =>
+      write(() => {
+        if (!isHeld(lease)) return undefined;
+        const renewed: Lease = { ...lease, expiresAt: now + ttlMs };
+        sql.putLease.run(lease.cluster, lease.holder, lease.token, renewed.expiresAt);
+        return renewed;
+      }),
     releaseLease: (lease) =>
       write(() => {
-        const held = sql.lease.get(lease.cluster);
-        if (held?.["holder"] === lease.holder && held["token"] === lease.token) {
+        if (isHeld(lease)) {
           // The row stays, because the next token must be greater.
           sql.putLease.run(lease.cluster, null, lease.token, 0);
         }

@@ -293,6 +293,22 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     const again = await store.acquireLease(CLUSTER, "h2", 160, 50);
     assert.deepEqual(again, { cluster: CLUSTER, holder: "h2", token: 3, expiresAt: 210 });
   },
+  "a renewed lease keeps its token and is held until its new end": async (store) => {
+    const first = await store.acquireLease(CLUSTER, "h1", 100, 50);
+    assert.ok(first);
+    assert.deepEqual(await store.renewLease(first, 120, 50), { ...first, expiresAt: 170 });
+    assert.equal(await store.acquireLease(CLUSTER, "h2", 169, 50), undefined);
+    // One that has expired is renewed as long as nobody has taken it.
+    assert.deepEqual(await store.renewLease(first, 200, 50), { ...first, expiresAt: 250 });
+    assert.ok(await store.acquireLease(CLUSTER, "h2", 250, 50));
+    assert.equal(await store.renewLease(first, 251, 50), undefined);
+    assert.equal(await store.acquireLease(CLUSTER, "h3", 299, 50), undefined);
+  },
+  "a lease that was given back is not renewed": async (store) => {
+    const first = await lease(store, "h1");
+    await store.releaseLease(first);
+    assert.equal(await store.renewLease(first, 1, 50), undefined);
+  },
   "a lease given back is free at once, and the token does not start anew": async (store) => {
     const first = await lease(store, "h1");
     await store.releaseLease(first);

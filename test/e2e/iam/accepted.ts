@@ -23,6 +23,12 @@ export const NEVER_USED: readonly Accepted[] = [
     resource: "*AuditDeadLetters*",
     reason: "Lambda sends there what no try has handled, with the function's role",
   },
+  {
+    functions: ["catalog"],
+    sid: "Wake",
+    resource: "*CatalogQueue*",
+    reason: "its sweep is handed out over its queue in a stack of several clusters; the stories have one",
+  },
   { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:snapshot/*", reason: BY_NODE_CLASS },
   { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:capacity-reservation/*", reason: BY_NODE_CLASS },
   { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:placement-group/*", reason: BY_NODE_CLASS },

@@ -97,9 +97,10 @@ describe("refreshPrices of a region that is not bundled", () => {
 });
 
 describe("catalogEntry", () => {
+  const hostOf = ({ deps }: TestWorld) => ({ wakeUps: deps.wakeUps, later: () => () => {}, log: deps.log });
   function entryOf(world: TestWorld) {
     const deps = { ...world.deps, inventory: world.inventory } as unknown as CatalogClusterDeps;
-    return catalogEntry({ clusters: ["prod"], clusterDeps: async () => deps, log: world.deps.log });
+    return catalogEntry({ clusters: ["prod"], clusterDeps: async () => deps, ...hostOf(world) });
   }
 
   it("offerings are read on schedule, and on the first sweep of a deployment without any", async () => {
@@ -122,7 +123,7 @@ describe("catalogEntry", () => {
       ["c", { ...theirs.deps, account: "222233334444", store: own.deps.store, inventory: theirs.inventory }],
     ]);
     const clusterDeps = async (name: string) => depsOf.get(name) as unknown as CatalogClusterDeps;
-    const handle = catalogEntry({ clusters: ["a", "b", "c"], clusterDeps, log: own.deps.log });
+    const handle = catalogEntry({ clusters: ["a", "b", "c"], clusterDeps, ...hostOf(own) });
     theirs.broken.add("spotPrices");
     await handle({ kind: "prices" });
     expect(own.calls.filter((call) => call === "spotPrices")).toHaveLength(1);
@@ -145,7 +146,7 @@ describe("catalogEntry", () => {
       const handle = catalogEntry({
         clusters: ["prod"],
         clusterDeps: async () => deps as unknown as CatalogClusterDeps,
-        log: deps.log,
+        ...hostOf(world),
       });
       await handle({ kind: "sweep" });
       expect(asked).toEqual(zonalShift ? [cluster.arn] : []);

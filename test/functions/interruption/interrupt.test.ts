@@ -42,7 +42,7 @@ async function scene(over: Partial<KnownInstance> = {}) {
     publish: async ({ reason, about }: PublishedEvent) => void published.push(`${reason} ${about.kind}`),
   };
   const deps = { ...cluster, kubernetes } as unknown as ClusterDeps;
-  const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW });
+  const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW, later: () => () => {} });
   const disrupted = () => metrics.records.filter(({ name }) => name === "nodeclaims_disrupted_total");
   return { handler, store, wakeUps, log, disrupted, published };
 }
@@ -60,6 +60,23 @@ describe("interruption messages", () => {
     expect((await store.get("c1", "default-abcde"))?.terminating).toEqual({ reason: "spot_interrupted", at: NOW });
     expect(await store.unavailable("c1", NOW)).toMatchObject([{ instanceType: "m5.large", zone: "us-west-2a", capacityType: "spot" }]);
     expect(wakeUps.sent.map(({ kind }) => kind)).toEqual(["claim", "provision"]);
+  });
+
+  it("the message of a cluster that hangs returns to the queue before the function's timeout", async () => {
+    const { store, log } = await scene();
+    const waits: number[] = [];
+    const later = (ms: number, work: () => unknown) => {
+      waits.push(ms);
+      void work();
+      return () => {};
+    };
+    const clusterDeps = () => new Promise<undefined>(() => {});
+    const handler = interruptionEntry({ store, clusterDeps, log, metrics: memoryMetrics(), now: () => NOW, later });
+    const { Records } = event("sqs-spot-interruption.json");
+    expect(await handler({ Records }, { getRemainingTimeInMillis: () => 20_000 })).toEqual({
+      batchItemFailures: [{ itemIdentifier: Records[0].messageId }],
+    });
+    expect(waits).toEqual([18_000]);
   });
 
   it("a message that arrives twice counts once", async () => {

@@ -13,6 +13,7 @@ import { thinkAgain } from "./second-thought.ts";
 export interface Injector {
   readonly hooks: CallHooks;
   readonly skewMs: (invocation: Invocation | undefined) => number;
+  readonly isFrozen: (invocation: Invocation) => boolean;
   readonly joinDelayMs: () => number;
   /** Whether EC2 leaves an instance out of the list that it is writing. */
   readonly isUnlisted: () => boolean;
@@ -47,6 +48,8 @@ const MINUTE_MS = 60_000;
 /** Functions that decide under the cluster's lease, and how long the lease lasts, ms. */
 const DECIDERS: ReadonlySet<string> = new Set(["provision", "disruption"]);
 const LEASE_MS = 30_000;
+/** A call that takes longer only hangs: its invocation renews the lease meanwhile. A shorter one freezes all of it. */
+const MAX_FROZEN_MS = 40_000;
 
 /** Whether the policy refuses the call: by its kind of object, where it names one. */
 const isRefused = ({ port, method, kind }: Extract<Fault, { what: "policy" }>, call: PortCall): boolean =>
@@ -65,6 +68,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
   let account = { rate: 0, until: 0 };
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
+  const frozen = new WeakSet<Invocation>();
   let slow = { ms: 0, until: 0 };
   let thoughts: Extract<Fault, { what: "second thought" }>[] = [];
 
@@ -114,12 +118,18 @@ export function injector(lab: () => Lab, random: Random): Injector {
         hit(`kill ${when}`, call.invocation?.name ?? "");
         return "kill";
       }
-      const name = call.invocation?.name ?? "";
-      hit(DECIDERS.has(name) && strike.ms > LEASE_MS ? "hold up past the lease" : "hold up", name);
-      limit(call.invocation);
+      const { invocation } = call;
+      const name = invocation?.name ?? "";
+      const isFrozen = strike.ms <= MAX_FROZEN_MS;
+      hit(DECIDERS.has(name) && strike.ms > LEASE_MS ? `${isFrozen ? "hold up" : "hang"} past the lease` : "hold up", name);
+      limit(invocation);
+      if (invocation !== undefined && isFrozen) frozen.add(invocation);
       return lab()
         .world.clock.sleep(strike.ms)
-        .then(() => undefined);
+        .then(() => {
+          if (invocation !== undefined) frozen.delete(invocation);
+          return undefined;
+        });
     }
     const storm = when === "before" ? storms.find((s) => s.fault.port === call.port && s.until > now()) : undefined;
     if (storm && random.next() < storm.fault.rate) return fail(storm.fault.failure, call, when);
@@ -152,6 +162,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
     },
     hit,
     indexLagMs: () => (index.until > now() ? index.ms : 0),
+    isFrozen: (invocation) => frozen.has(invocation),
     isThrottled: (fn) => {
       const isFull = account.until > now() && random.next() < account.rate;
       if (isFull) hit("refuse invocation", fn);

@@ -40,8 +40,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: SQLITE,
-        find: `if (held?.["holder"] !== lease.holder || held["token"] !== lease.token) {`,
-        replace: "if (held === undefined) {",
+        find: `return held?.["holder"] === holder && held["token"] === token;`,
+        replace: "return held !== undefined;",
       },
     ],
   },
@@ -480,8 +480,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/shared/cluster-entry.ts",
-        find: "await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));",
-        replace: "for (const cluster of [...deps.clusters].reverse()) await scheduled(cluster, event, onSchedule, deps);",
+        find: "if (clusters.length > 1) await handOut();",
+        replace: "if (clusters.length > 1) for (const cluster of [...clusters].reverse()) await sweep(cluster, context);",
       },
       {
         file: "functions/shared/cluster-entry.ts",

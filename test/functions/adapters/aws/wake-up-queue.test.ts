@@ -153,7 +153,9 @@ describe("parseWakeUp", () => {
     { kind: "provision", cluster: "c1", cause: "PodsComing" },
     { kind: "disruption", cluster: "c1", cause: "PodsMoved" },
     { kind: "catalog", cluster: "c1", cause: "ObjectChanged", detail: "nodepools/a" },
+    { kind: "catalog", cluster: "c1", cause: "Sweep" },
     { kind: "claim", cluster: "c1", claim: "n", dueAt: 5 },
+    { kind: "sweep", cluster: "c1" },
   ])("reads back a $kind wake-up, without what it does not know", (wakeUp) => {
     expect(parseWakeUp(JSON.stringify({ ...JSON.parse(wakeUpBody(wakeUp)), future: 1 }))).toEqual(wakeUp);
   });
@@ -193,7 +195,7 @@ describe("parseWakeUp", () => {
 
   it.for([
     { body: "{", says: 'A wake-up must be JSON, not "{".' },
-    { body: "null", says: 'A wake-up must have "kind": provision, disruption, catalog or claim; this one is "null".' },
+    { body: "null", says: 'A wake-up must have "kind": provision, disruption, catalog, claim or sweep; this one is "null".' },
     { body: '{"kind":"x"}', says: /^A wake-up must have "kind"/ },
     { body: '{"kind":"claim","cluster":"c1"}', says: /^A wake-up must have a text in "claim"/ },
     { body: '{"kind":"provision","cluster":"","reason":"r"}', says: /^A wake-up must have a text in "cluster"/ },

@@ -1,0 +1,27 @@
+import type { Later } from "./cluster-deps.ts";
+
+/** What an entry reads of Lambda's context. */
+export interface InvocationContext {
+  getRemainingTimeInMillis(): number;
+}
+
+/** Time at the end of an invocation that its outcome is reported in, ms. No benchmark has tuned it. */
+const REPORTING_MS = 2_000;
+
+/**
+ * Does `work` within the time that is left to the invocation, so that a cluster that hangs does not have it killed with
+ * the work for the others. Work that is given up may go on, as late as that of any function; rejects then.
+ */
+export async function inTime(work: () => Promise<void>, context: InvocationContext | undefined, later: Later): Promise<void> {
+  if (context === undefined) return work();
+  const leftMs = context.getRemainingTimeInMillis() - REPORTING_MS;
+  const late = new Error(`The cluster's work did not end in the ${Math.round(leftMs / 1_000)} s that were left to the function.`);
+  if (leftMs <= 0) throw late;
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const cancel = later(leftMs, () => reject(late));
+  try {
+    await Promise.race([work(), timeout]);
+  } finally {
+    cancel();
+  }
+}

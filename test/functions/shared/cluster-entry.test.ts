@@ -1,0 +1,127 @@
+import type { SQSEvent, SQSRecord } from "aws-lambda";
+import { describe, expect, it } from "vitest";
+import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
+import { wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
+import { noAnnouncements } from "../../../functions/shared/announce.ts";
+import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
+import { type Entry, entry } from "../../../functions/shared/cluster-entry.ts";
+import { type Message, simulatedWakeUps } from "../../../lab/world/queues.ts";
+import { createLabWorld } from "../../../lab/world/world.ts";
+import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
+
+const TIMEOUT_MS = 60_000;
+const HUNG = "hung";
+const CLUSTERS = [HUNG, ...Array.from({ length: 19 }, (_, i) => `c${i}`)];
+const OTHERS = CLUSTERS.filter((name) => name !== HUNG);
+
+const sweepMessage = (cluster: string): WakeUp => ({ kind: "sweep", cluster });
+const planMessage = (cluster: string): WakeUp => ({ kind: "provision", cluster, cause: "Sweep" });
+
+/** A stack on a virtual clock. The API server of the cluster "hung" never answers, those of the others within 1 s. */
+function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: readonly string[]; inOrder?: boolean; wake?: WakeUps } = {}) {
+  const world = createLabWorld({ seed: 1, start: 0 });
+  const { clock } = world;
+  const queues = simulatedWakeUps(world, 10);
+  const log = recordingLog();
+  const swept: string[] = [];
+  const visit = async ({ cluster }: ClusterDeps): Promise<void> => {
+    await clock.sleep(cluster.name === HUNG ? 10 * TIMEOUT_MS : 1_000);
+    swept.push(cluster.name);
+  };
+  const parts: Entry<ClusterDeps> = { onWakeUp: (_, deps) => visit(deps), onSweep: visit, sweepOf: sweepMessage };
+  const handle = entry(inOrder ? { ...parts, sweepOf: planMessage, inOrder } : parts, {
+    clusters,
+    clusterDeps: async (name) => ({ cluster: { name }, announcements: noAnnouncements, log }) as unknown as ClusterDeps,
+    wakeUps: wake ?? queues,
+    later: (ms, work) => {
+      const timer = clock.after(ms, "timer", work);
+      return () => timer.cancel();
+    },
+    log,
+  });
+  const invoke = (event: SQSEvent | { readonly kind: string }) => {
+    const end = clock.now() + TIMEOUT_MS;
+    return handle(event, { getRemainingTimeInMillis: () => end - clock.now() });
+  };
+  const queue = inOrder ? queues.provision : queues.claims;
+  queue.subscribeBatches(async (messages) => {
+    const answer = await invoke(batchOf(messages.map(({ id, body, group }) => ({ id, body, group: group ?? "" }))));
+    return new Set(answer?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+  });
+  const schedule = () => clock.after(0, "schedule", async () => void (await invoke({ kind: "sweep" })));
+  return { clock, queue, log, swept, invoke, schedule };
+}
+
+const batchOf = (messages: readonly (Pick<Message, "id" | "body"> & { readonly group: string })[]): SQSEvent => ({
+  Records: messages.map(({ id, body, group }) => {
+    const attributes = { ApproximateReceiveCount: "1", MessageGroupId: group };
+    return { messageId: id, body, attributes, eventSource: "aws:sqs" } as unknown as SQSRecord;
+  }),
+});
+
+describe("the sweep of a stack of several clusters", () => {
+  it.for([{ inOrder: false }, { inOrder: true }])(
+    "reaches nineteen clusters while a twentieth never answers, in order: $inOrder",
+    async ({ inOrder }) => {
+      const { clock, swept, schedule, queue, log } = stack({ inOrder });
+      schedule();
+      await clock.run({ until: TIMEOUT_MS });
+      expect(swept.sort()).toEqual(OTHERS.sort());
+      // Nothing returns for the cluster that hangs: the next sweep looks again.
+      expect([queue.failures, queue.depth(), log.errors]).toEqual([[], 0, ["the scheduled pass failed; the next one tries again"]]);
+    },
+  );
+
+  it("begins for the others at once, not when the cluster that hangs is given up", async () => {
+    const { clock, swept, schedule } = stack();
+    schedule();
+    await clock.run({ until: 5_000 });
+    expect(swept).toHaveLength(OTHERS.length);
+  });
+
+  it("is made up for by the next when the function ends between two messages", async () => {
+    const { sent, ...recording } = recordingWakeUps();
+    let room = 7;
+    const wake: WakeUps["wake"] = async (wakeUps) => {
+      await recording.wake(wakeUps.slice(0, room));
+      if (room < wakeUps.length) throw new Error("the queue refused a wake-up");
+    };
+    const { invoke, log } = stack({ wake: { wake } });
+    await invoke({ kind: "sweep" });
+    expect([sent.length, log.errors]).toEqual([7, ["not every cluster could be woken for the sweep; the next one tries again"]]);
+    room = CLUSTERS.length;
+    await invoke({ kind: "sweep" });
+    expect(new Set(sent.map(({ cluster }) => cluster))).toEqual(new Set(CLUSTERS));
+  });
+
+  it("needs no message when there is one cluster", async () => {
+    const wake = recordingWakeUps();
+    const { clock, swept, schedule } = stack({ clusters: ["c0"], wake });
+    schedule();
+    await clock.run();
+    expect([swept, wake.sent]).toEqual([["c0"], []]);
+  });
+});
+
+describe("a batch of wake-ups of several clusters", () => {
+  const wakeUps = ["c0", HUNG, "c1"].map((cluster): WakeUp => ({ kind: "provision", cluster, cause: "PodsComing" }));
+  const messages = wakeUps.map((wakeUp) => ({ id: wakeUp.cluster, body: wakeUpBody(wakeUp), group: wakeUp.cluster }));
+
+  it.for([{ inOrder: false }, { inOrder: true }])(
+    "returns only the messages of the cluster that hangs, in order: $inOrder",
+    async ({ inOrder }) => {
+      const { clock, swept, invoke } = stack({ inOrder });
+      let returned: readonly string[] | undefined;
+      clock.after(0, "batch", async () => {
+        const second = { id: "again", body: messages[1]?.body ?? "", group: HUNG };
+        const answer = await invoke(batchOf([...messages, second]));
+        returned = answer?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+      });
+      await clock.run({ until: TIMEOUT_MS });
+      expect([swept.sort(), returned]).toEqual([
+        ["c0", "c1"],
+        [HUNG, "again"],
+      ]);
+    },
+  );
+});
