@@ -34,6 +34,7 @@ describe("the causes of wake-ups", () => {
       "disruption Sweep: sweep",
       "disruption Unknown: X",
       "catalog ObjectChanged: X changed",
+      "catalog Sweep: sweep",
       "catalog Unknown: X",
     ]);
   });

@@ -12,9 +12,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "only-reads",
     rule: "a live cluster is only read",
-    file: "cli/what-if/live.ts",
-    from: 'if (request.method !== "GET")',
-    to: 'if (request.method === "POST")',
+    file: "cli/read-only.ts",
+    from: 'request.method !== "GET" &&',
+    to: 'request.method === "POST" &&',
     tests: LIVE,
   },
   {
