@@ -1,5 +1,6 @@
 import type { CountedAddresses } from "../../core/launch/free-addresses.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import { readDocument } from "./store/read-document.ts";
 
 /**
  * The number of free addresses per subnet, from the catalog function to launches. It changes with every pod, so it is
@@ -17,11 +18,16 @@ export async function storeAddresses(
   await store.putDocument(nameOf(cluster, nodeClass), new TextEncoder().encode(JSON.stringify(counted)), String(counted.at));
 }
 
-/** Reads the counts; undefined when none have been stored yet. */
+/** Reads the counts; undefined when none have been stored yet, or none that can be read. */
 export async function readAddresses(
-  store: Pick<NodeClaimStore, "getDocument">,
+  deps: Parameters<typeof readDocument>[0],
   { cluster, nodeClass }: { readonly cluster: string; readonly nodeClass: string },
 ): Promise<CountedAddresses | undefined> {
-  const document = await store.getDocument(nameOf(cluster, nodeClass));
-  return document && (JSON.parse(new TextDecoder().decode(document.bytes)) as CountedAddresses);
+  const what = `The count of free addresses for EC2NodeClass ${nodeClass}`;
+  return (await readDocument(deps, { name: nameOf(cluster, nodeClass), what, parse: parsed }))?.value;
+}
+
+function parsed(bytes: Uint8Array): CountedAddresses | undefined {
+  const read = JSON.parse(new TextDecoder().decode(bytes)) as CountedAddresses;
+  return Number.isFinite(read.at) && Object.values(read.free).every(Number.isFinite) ? read : undefined;
 }

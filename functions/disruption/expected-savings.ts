@@ -1,6 +1,6 @@
 import { type ExpectedSavings, expectedSavings } from "../../core/disruption/consolidation/expected-savings.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
-import { UnreadableRecordError } from "../../core/ports/errors.ts";
+import { readDocument } from "../adapters/store/read-document.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 import { disruptionSettings } from "./settings.ts";
@@ -9,29 +9,19 @@ type StoreDeps = Pick<ClusterDeps, "cluster" | "store" | "log" | "settings">;
 
 const nameOf = ({ cluster }: StoreDeps): string => `expected-savings/${cluster.name}`;
 
-/** What the last consolidation was to save; undefined before the first one, and when the document cannot be read. */
+/**
+ * What the last consolidation was to save; undefined before the first one, and when the document is damaged. Of a table
+ * that does not answer nothing is known, so its error is thrown: the consolidation would be decided again.
+ */
 export async function readExpectedSavings(deps: StoreDeps): Promise<ExpectedSavings | undefined> {
-  try {
-    const document = await deps.store.getDocument(nameOf(deps));
-    if (document === undefined) return undefined;
-    const read = parsed(document.bytes);
-    if (read !== undefined) return read;
-  } catch (error) {
-    // Of a table that does not answer nothing is known: the consolidation would be decided again.
-    if (!(error instanceof UnreadableRecordError)) throw error;
-  }
-  deps.log.error("what the last consolidation was to save cannot be read, and is forgotten", { controller: "disruption" });
-  return undefined;
+  const reading = { name: nameOf(deps), what: "What the last consolidation was to save", parse: parsed };
+  return (await readDocument(deps, reading))?.value;
 }
 
 function parsed(bytes: Uint8Array): ExpectedSavings | undefined {
-  try {
-    const read = JSON.parse(new TextDecoder().decode(bytes)) as ExpectedSavings;
-    const { command, at, costPerHour, savesPerHour, cpu, memory, missed } = read;
-    return typeof command === "string" && [at, costPerHour, savesPerHour, cpu, memory, missed].every(Number.isFinite) ? read : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = JSON.parse(new TextDecoder().decode(bytes)) as ExpectedSavings;
+  const { command, at, costPerHour, savesPerHour, cpu, memory, missed } = read;
+  return typeof command === "string" && [at, costPerHour, savesPerHour, cpu, memory, missed].every(Number.isFinite) ? read : undefined;
 }
 
 /**

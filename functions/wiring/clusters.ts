@@ -36,7 +36,7 @@ export function wireClusters(
   accountOf = wireAccounts(base),
 ): (cluster: string) => Promise<ClusterDeps | undefined> {
   const { region } = base.config;
-  const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base.store, region, base.now, id));
+  const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base, region, base.now, id));
   const known = new Map<string, Promise<Connected>>();
   const memory = listMemory(MAX_REMEMBERED_OBJECTS);
   const { settings, kubeClientQps: qps, kubeClientBurst: burst } = base.config;

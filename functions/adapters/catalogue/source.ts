@@ -1,5 +1,7 @@
 import type { Catalogue } from "../../../core/offerings/catalogue.ts";
+import type { Log } from "../../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { readDocument } from "../store/read-document.ts";
 import { BUNDLED_REGIONS, bundledCatalogue } from "./bundled.ts";
 import { documentName, unpackCatalogue } from "./document.ts";
 
@@ -9,10 +11,10 @@ const RECHECK_MS = 60_000;
 /**
  * The region's catalogue as functions read it: the stored one if the catalog function has written it, else the bundled
  * one, else (for a region that is not bundled) an empty one. It is kept while the function is warm, and its version is
- * compared once a minute. When the store cannot be reached, the copy stays in use.
+ * compared once a minute. When the store cannot be reached, or what it holds is damaged, the copy stays in use.
  */
 export function catalogueSource(
-  store: Pick<NodeClaimStore, "documentVersion" | "getDocument">,
+  { store, log }: { readonly store: Pick<NodeClaimStore, "documentVersion" | "getDocument">; readonly log: Log },
   region: string,
   now: () => number,
   account?: string,
@@ -26,10 +28,10 @@ export function catalogueSource(
     try {
       const version = await store.documentVersion(name);
       if (kept === undefined || version !== kept.version) {
-        const document = version === undefined ? undefined : await store.getDocument(name);
-        kept = document
-          ? { catalogue: unpackCatalogue(document.bytes), version: document.version }
-          : { catalogue: withoutStore(region), version: undefined };
+        const reading = { name, what: "The catalogue of instance types and prices", parse: parsed };
+        const document = version === undefined ? undefined : await readDocument({ store, log }, reading);
+        const former = version === undefined ? undefined : kept?.catalogue;
+        kept = document ? { catalogue: document.value, version: document.version } : { catalogue: former ?? withoutStore(region), version };
       }
     } catch (error) {
       if (kept === undefined) throw error;
@@ -51,4 +53,9 @@ export function catalogueSource(
 function withoutStore(region: string): Catalogue {
   if ((BUNDLED_REGIONS as readonly string[]).includes(region)) return bundledCatalogue(region);
   return { region, zones: [], types: [], onDemand: {}, asOf: "never" };
+}
+
+function parsed(bytes: Uint8Array): Catalogue | undefined {
+  const read = unpackCatalogue(bytes);
+  return Array.isArray(read.types) && Array.isArray(read.zones) ? read : undefined;
 }

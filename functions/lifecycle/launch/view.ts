@@ -80,10 +80,10 @@ async function freeAddressesFor(
   nodeClass: EC2NodeClass,
   others: () => Promise<readonly NodeClaimRecord[]>,
   types: readonly InstanceType[],
-  { cluster, store, now }: Pick<LifecycleDeps, "cluster" | "store" | "now">,
+  { cluster, store, log, now }: Pick<LifecycleDeps, "cluster" | "store" | "log" | "now">,
 ): Promise<Readonly<Record<string, number>> | undefined> {
   if (!hasChoice(nodeClass.status?.subnets ?? [])) return undefined;
-  const counted = await readAddresses(store, { cluster: cluster.name, nodeClass: nodeClass.metadata.name });
+  const counted = await readAddresses({ store, log }, { cluster: cluster.name, nodeClass: nodeClass.metadata.name });
   if (counted === undefined) return undefined;
   const ipv6 = isIpv6(cluster.clusterDns ?? cluster.serviceCidr);
   return freeAddresses(counted, await others(), types, { spec: nodeClass.spec, ipv6, now: now() });

@@ -70,7 +70,7 @@ it.for([
 ])("a document that $name is told and forgotten", async ({ text }) => {
   const { log, deps } = table(text);
   expect(await readExpectedSavings(deps)).toBeUndefined();
-  expect(log.errors).toEqual(["what the last consolidation was to save cannot be read, and is forgotten"]);
+  expect(log.errors).toEqual(["What the last consolidation was to save cannot be read, and counts as absent until it is written again"]);
 });
 
 /** A table whose reads fail. */
@@ -83,7 +83,7 @@ function failingTable(error: Error) {
 it("a document that the table cannot unpack is told and forgotten", async () => {
   const { log, deps } = failingTable(new UnreadableRecordError("lacks chunks"));
   expect(await readExpectedSavings(deps)).toBeUndefined();
-  expect(log.errors).toEqual(["what the last consolidation was to save cannot be read, and is forgotten"]);
+  expect(log.errors).toEqual(["What the last consolidation was to save cannot be read, and counts as absent until it is written again"]);
 });
 
 it("a table that does not answer is not taken for one without a document", async () => {
