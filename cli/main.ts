@@ -7,6 +7,7 @@
 import { endWithReader } from "../functions/adapters/command-line.ts";
 import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";
+import { costCommand } from "./cost/command.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { installCommand } from "./install/command.ts";
 import { labCommand } from "./lab/command.ts";
@@ -29,6 +30,7 @@ const COMMANDS = [
   statusCommand,
   doctorCommand,
   uninstallCommand,
+  costCommand,
   synthCommand,
   manifestsCommand,
   rebuildCommand,

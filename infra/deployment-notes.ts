@@ -7,7 +7,7 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   accessEntries: "makes EKS access entries for the functions; without them an operator maps their roles (outputs `…RoleArn`)",
   admission: "makes the admission function, which refuses bad manifests when they are written and converts v1beta1",
   admissionConcurrency: "concurrency that is reserved for admission and that it cannot exceed; 0 reserves none",
-  alarmTopicArn: "the SNS topic that alarms go to; without it they are only seen in CloudWatch",
+  alarmTopicArn: "the SNS topic that alarms go to; without it there are no alarms",
   architecture: "`arm64` or `x86_64`",
   assetsBucket: "an S3 bucket of this account and region for the functions' code, in place of the one that `cdk bootstrap` makes",
   clusters: "the clusters, at least one; see below",

@@ -116,7 +116,7 @@ const settings = z.strictObject({
     .string()
     .regex(/^[\w./-]{1,256}$/, "is no event bus name")
     .optional(),
-  /** An SNS topic that alarms go to. */
+  /** An SNS topic that alarms go to. Without it there are none. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),
   /**
    * Concurrency that is reserved for notify and that notify cannot exceed, which bounds what a flood of calls to its

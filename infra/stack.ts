@@ -231,9 +231,11 @@ export class AutoscalerStack extends Stack {
     }
   }
 
+  /** Alarms where somebody is told: an alarm costs $0.10 a month, and `status` looks at the queues, too. */
   #watchDeadLetters(): void {
     const { alarmTopicArn } = this.settings;
-    const topic = alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
+    if (alarmTopicArn === undefined) return;
+    const topic = Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
     for (const queue of this.#deadLetters) {
       const alarm = new Alarm(queue, "NotEmpty", {
         alarmDescription: "Work was given up: read a message, mend its cause, and start a redrive. The sweeps have looked again meanwhile.",
@@ -243,7 +245,7 @@ export class AutoscalerStack extends Stack {
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
-      if (topic !== undefined) alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addAlarmAction(new SnsAction(topic));
     }
   }
 }

@@ -1,4 +1,5 @@
 import { MetricUnit, Metrics as PowertoolsMetrics } from "@aws-lambda-powertools/metrics";
+import { type MetricName, metricOf } from "../../core/ports/metric-registry.ts";
 import type { Metrics } from "../../core/ports/metrics.ts";
 
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
@@ -18,52 +19,86 @@ function unitOf(name: string): Unit {
 /**
  * Which values CloudWatch makes metrics of, and with which dimensions. What is not sent stays in the log line.
  *
+ * - `essential`: what a person on call needs (metric-registry.ts), with the dimension `cluster` alone.
  * - `all`: each value, with the dimension `cluster` and those of its labels.
  * - `both`: the same, and once more without `cluster`, which is a second metric.
  * - `counts`: as `all`, without gauges.
  * - `none`: no value.
  */
-export type SentMetrics = "all" | "both" | "counts" | "none";
+export const SENT_METRICS = ["essential", "all", "both", "counts", "none"] as const;
+export type SentMetrics = (typeof SENT_METRICS)[number];
+
+/**
+ * The sets of dimensions under which CloudWatch keeps a value, each of them a metric to pay for. Empty labels are left
+ * out, because CloudWatch refuses empty dimensions.
+ *
+ *     dimensionSets("both", "prod", "nodes_drained_total", { nodepool: "default" })
+ *     // [["cluster", "nodepool"], ["nodepool"]]
+ *
+ * @param cluster undefined for values that belong to no single cluster: they have no label `cluster`
+ */
+export function dimensionSets(
+  sent: SentMetrics,
+  cluster: string | undefined,
+  name: MetricName,
+  labels: Labels,
+): readonly (readonly string[])[] {
+  const { type, isEssential = false } = metricOf(name);
+  const ofCluster = cluster === undefined ? [] : ["cluster"];
+  const own = Object.keys(labels).filter((label) => labels[label] !== "");
+  const full = [...ofCluster, ...own].slice(0, MAX_DIMENSIONS);
+  switch (sent) {
+    case "essential":
+      return isEssential ? [ofCluster] : [];
+    case "all":
+      return [full];
+    case "both":
+      return cluster === undefined ? [full] : [full, own.slice(0, MAX_DIMENSIONS)];
+    case "counts":
+      return type === "gauge" ? [] : [full];
+    case "none":
+      return [];
+  }
+}
 
 /**
  * Karpenter's metrics as EMF lines on stdout, which CloudWatch turns into metrics of the namespace `Karpenter`. Each
- * value is one line, printed at once, so a killed function loses no value that it has counted. Empty labels are left
- * out, because CloudWatch refuses empty dimensions.
+ * value is one line, printed at once, so a killed function loses no value that it has counted.
  * @param cluster undefined for values that belong to no single cluster: they have no label `cluster`
  */
 export function emfMetrics(sent: SentMetrics, cluster: string | undefined): Metrics {
   const powertools = new PowertoolsMetrics({ namespace: "Karpenter" });
   // Powertools would add a dimension `service`, which Karpenter's dashboards do not expect.
   powertools.clearDefaultDimensions();
-  const put = (name: string, unit: Unit, given: Labels, value: number, isSent: boolean): void => {
+  const put = (name: MetricName, unit: Unit, given: Labels, value: number): void => {
     if (!Number.isFinite(value)) {
       return;
     }
     const own = Object.entries(given).filter(([, label]) => label !== "");
-    const labels = cluster === undefined ? own : [["cluster", cluster] as const, ...own];
-    if (!isSent) {
-      writeLine({ ...Object.fromEntries(labels), [`karpenter_${name}`]: value });
+    const labels = Object.fromEntries(cluster === undefined ? own : [["cluster", cluster] as const, ...own]);
+    const [first, ...further] = dimensionSets(sent, cluster, name, given);
+    if (first === undefined) {
+      writeLine({ ...labels, [`karpenter_${name}`]: value });
       return;
     }
-    for (const [label, text] of labels.slice(MAX_DIMENSIONS)) {
-      powertools.addMetadata(label, text);
+    for (const [label, text] of Object.entries(labels)) {
+      if (!first.includes(label)) {
+        powertools.addMetadata(label, text);
+      }
     }
-    powertools.addDimensions(Object.fromEntries(labels.slice(0, MAX_DIMENSIONS)));
+    powertools.addDimensions(Object.fromEntries(first.map((label) => [label, labels[label] ?? ""])));
     const line = powertools.addMetric(`karpenter_${name}`, unit, value).serializeMetrics();
-    if (sent === "both" && cluster !== undefined) {
-      // Powertools would warn in each line of labels that are in both sets.
-      line._aws.CloudWatchMetrics[0]?.Dimensions.push(own.slice(0, MAX_DIMENSIONS).map(([label]) => label));
-    }
+    // Powertools would warn in each line of labels that are in both sets.
+    line._aws.CloudWatchMetrics[0]?.Dimensions.push(...further.map((set) => [...set]));
     writeLine(line);
     powertools.clearMetrics();
     powertools.clearDimensions();
     powertools.clearMetadata();
   };
-  const isAnySent = sent !== "none";
   return {
-    count: (name, labels, value = 1) => put(name, MetricUnit.Count, labels, value, isAnySent),
-    gauge: (name, labels, value) => put(name, unitOf(name), labels, value, isAnySent && sent !== "counts"),
-    observe: (name, labels, value) => put(name, unitOf(name), labels, value, isAnySent),
+    count: (name, labels, value = 1) => put(name, MetricUnit.Count, labels, value),
+    gauge: (name, labels, value) => put(name, unitOf(name), labels, value),
+    observe: (name, labels, value) => put(name, unitOf(name), labels, value),
   };
 }
 
@@ -73,7 +108,7 @@ function writeLine(line: object): void {
 
 export interface MetricRecord {
   readonly kind: "count" | "gauge" | "observe";
-  readonly name: string;
+  readonly name: MetricName;
   readonly labels: Labels;
   readonly value: number;
 }
@@ -85,7 +120,7 @@ export function memoryMetrics(): Metrics & {
   total(name: string, labels?: Labels): number;
 } {
   const records: MetricRecord[] = [];
-  const put = (kind: MetricRecord["kind"], name: string, labels: Labels, value: number): void => {
+  const put = (kind: MetricRecord["kind"], name: MetricName, labels: Labels, value: number): void => {
     records.push({ kind, name, labels, value });
   };
   return {

@@ -69,8 +69,8 @@ export const SETTINGS = {
   CLOUDWATCH_METRICS: {
     as: "cloudWatchMetrics",
     readBy: "wiring",
-    fallback: "all",
-    read: oneOf("all", "both", "counts", "none"),
+    fallback: "essential",
+    read: oneOf("essential", "all", "both", "counts", "none"),
     isOurs: true,
   },
   FEATURE_GATES: {

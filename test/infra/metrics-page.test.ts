@@ -11,10 +11,16 @@ const KARPENTERS = 73;
 const backticked = (cell: string) => [...cell.replaceAll(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? "");
 
 /** Rows of the table of metrics that are emitted: name, ours, type, labels. */
-const emitted = [...PAGE.matchAll(/^\| `(\w+)`( \(ours\))? \| ([CGO]) \| ([^|]*) \|/gm)].map(([, name = "", ours, type, labels = ""]) => [
-  name,
-  { type: TYPES[type as keyof typeof TYPES], labels: backticked(labels), ...(ours && { isOurs: true }) },
-]);
+const emitted = [...PAGE.matchAll(/^\| `(\w+)`(?: \(([a-z, ]+)\))? \| ([CGO]) \| ([^|]*) \|/gm)].map(
+  ([, name = "", marks = "", type, labels = ""]) => [
+    name,
+    {
+      ...{ type: TYPES[type as keyof typeof TYPES], labels: backticked(labels) },
+      ...(marks.includes("ours") && { isOurs: true }),
+      ...(marks.includes("essential") && { isEssential: true }),
+    },
+  ],
+);
 const absent = [...PAGE.matchAll(/^\| `(\w+)` \| (?![CGO] \|)(.+) \|$/gm)]
   .filter(([, name = ""]) => name.includes("_"))
   .map(([, name]) => name);

@@ -35,6 +35,7 @@ const template = synthesize(
     ],
     createNodeRoles: true,
     admission: true,
+    alarmTopicArn: "arn:aws:sns:us-west-2:111122223333:on-call",
   },
   "two",
 );
@@ -123,7 +124,7 @@ describe("the stack", () => {
     expect(resources.filter(([, { Type }]) => kept.includes(Type)).length).toBeGreaterThan(10);
   });
 
-  it("each queue has a dead-letter queue, and each of those an alarm", () => {
+  it("each queue has a dead-letter queue, and each of those an alarm where a topic is named", () => {
     const queues = Object.entries(template.findResources("AWS::SQS::Queue"));
     const isDead = ([id]: [string, object]): boolean => /^[A-Z][a-z]+DeadLetters/.test(id);
     expect(queues.filter((queue) => !isDead(queue) && queue[1]["Properties"].RedrivePolicy === undefined)).toEqual([]);

@@ -23,7 +23,7 @@ describe("parseConfig", () => {
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",
-      cloudWatchMetrics: "all",
+      cloudWatchMetrics: "essential",
       featureGates: {
         CapacityBuffer: false,
         NodeOverlay: false,

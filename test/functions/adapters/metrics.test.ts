@@ -82,7 +82,11 @@ it.each<{ clusters: string[]; shared: string | undefined }>([
   { clusters: ["one"], shared: "one" },
   { clusters: ["one", "two"], shared: undefined },
 ])("metrics of clusters $clusters of one stack are told apart by the dimension cluster", ({ clusters, shared }) => {
-  const base = wireBase("test", [], { TABLE_NAME: "table", CLUSTERS: JSON.stringify(clusters.map((name) => ({ name }))) });
+  const base = wireBase("test", [], {
+    TABLE_NAME: "table",
+    CLUSTERS: JSON.stringify(clusters.map((name) => ({ name }))),
+    CLOUDWATCH_METRICS: "all",
+  });
   for (const cluster of clusters) {
     const [line] = emitted(
       (metrics) => metrics.gauge("nodepools_allowed_disruptions", { nodepool: "default" }, 2),
@@ -93,6 +97,19 @@ it.each<{ clusters: string[]; shared: string | undefined }>([
   }
   const [line] = emitted((metrics) => metrics.count("interruption_deleted_messages_total", {}), base.metrics);
   expect(line?.["cluster"]).toBe(shared);
+});
+
+it("the essential metrics have the dimension cluster alone, and their labels stay in the line", () => {
+  const [line, gauge] = emitted(
+    (metrics) => {
+      metrics.count("nodeclaims_created_total", { nodepool: "default", reason: "provisioned" });
+      metrics.gauge("nodepools_allowed_disruptions", { nodepool: "default", reason: "Empty" }, 1);
+    },
+    emfMetrics("essential", "one"),
+  );
+  expect(dimensionSets(line ? [line] : [])).toEqual({ karpenter_nodeclaims_created_total: [["cluster"]] });
+  expect(line).toMatchObject({ cluster: "one", nodepool: "default", reason: "provisioned", karpenter_nodeclaims_created_total: 1 });
+  expect(gauge).toEqual({ cluster: "one", nodepool: "default", reason: "Empty", karpenter_nodepools_allowed_disruptions: 1 });
 });
 
 it.each<{ sent: SentMetrics; sets: Record<string, unknown> }>([

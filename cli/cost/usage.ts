@@ -1,0 +1,54 @@
+import type { SentMetrics } from "../../functions/adapters/metrics.ts";
+
+/** What AWS bills a cluster's part of a stack for, over some time. Counts are not rounded. */
+export interface Usage {
+  readonly invocations: number;
+  readonly gbSeconds: number;
+  /** DynamoDB's request units: a strongly consistent read of 4 KB. */
+  readonly tableReads: number;
+  /** DynamoDB's request units: a write of 1 KB. */
+  readonly tableWrites: number;
+  /** Messages to SQS. */
+  readonly messages: number;
+  /** Calls of the webhook. */
+  readonly calls: number;
+  /** Bytes that go to CloudWatch Logs. */
+  readonly logBytes: number;
+}
+
+/** How many metrics CloudWatch bills in one hour, by what it is sent. */
+export type MetricsInHour = Readonly<Record<SentMetrics, number>>;
+
+/** An hour of one cluster in which no node comes or goes. */
+export interface QuietHour {
+  readonly nodes: number;
+  readonly usage: Usage;
+  readonly metrics: MetricsInHour;
+}
+
+/** A source of wake-ups beside the sweep, which is always on. */
+export const SOURCES = ["sweep", "notify", "audit"] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** What the simulation measured (test/simulation/bill): the schema of measured.json. */
+export interface Measured {
+  /** By the number of nodes, ascending from 0. */
+  readonly quietHours: readonly QuietHour[];
+  /** What one node adds that is launched, filled, emptied and ended, by the source of wake-ups. */
+  readonly replacedNode: Readonly<Record<Source, Usage>>;
+  /** The metrics of an hour in which nodes come and go. */
+  readonly metricsOfChange: MetricsInHour;
+}
+
+/** `f` of each quantity. */
+export function mapUsage(f: (quantity: keyof Usage) => number): Usage {
+  return {
+    invocations: f("invocations"),
+    gbSeconds: f("gbSeconds"),
+    tableReads: f("tableReads"),
+    tableWrites: f("tableWrites"),
+    messages: f("messages"),
+    calls: f("calls"),
+    logBytes: f("logBytes"),
+  };
+}
