@@ -40,6 +40,8 @@ interface CommandDefinition<Options extends OptionTable> {
 export interface Command extends Omit<CommandDefinition<OptionTable>, "run"> {
   /** Runs the command with the words behind its name. Throws InputError. */
   readonly run: (args: readonly string[], print: Print) => Promise<Answer>;
+  /** The table of arguments, where the command reads them itself. */
+  readonly arguments?: () => Promise<{ readonly positionals?: Positionals; readonly options: OptionTable }>;
   /** The page of --help, where it is not made from the table of arguments. */
   readonly help?: () => Promise<string>;
 }

@@ -5,6 +5,8 @@
 // 2. Each command is a folder of cli/ with a command.ts of one shape (cli/command.ts). Nothing imports this.
 
 import { endWithReader } from "../functions/adapters/command-line.ts";
+import type { Command } from "./command.ts";
+import { completionCommand } from "./completion/command.ts";
 import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";
 import { costCommand } from "./cost/command.ts";
@@ -20,7 +22,7 @@ import { synthCommand } from "./synth/command.ts";
 import { uninstallCommand } from "./uninstall/command.ts";
 import { whatIfCommand } from "./what-if/command.ts";
 
-const COMMANDS = [
+const COMMANDS: readonly Command[] = [
   solveCommand,
   consolidateCommand,
   whatIfCommand,
@@ -34,6 +36,7 @@ const COMMANDS = [
   synthCommand,
   manifestsCommand,
   rebuildCommand,
+  completionCommand(() => COMMANDS),
 ];
 
 endWithReader();

@@ -20,7 +20,8 @@ const DEFAULT_REGION = "us-west-2";
 const DEFAULT_MINUTES = 5;
 const DEFAULT_SEED = 1;
 
-const ARGUMENTS = {
+/** The words that the lab takes. */
+export const LAB_ARGUMENTS = {
   usage: LAB,
   positionals: { name: "STORY|FILE", description: "a story by name, or manifests of your own", isRequired: false, isList: true },
   options: {
@@ -65,7 +66,7 @@ export function labHelp(): string {
     `The pods of Jobs and CronJobs succeed after ${DEFAULT_RUN_SECONDS} seconds; the annotation ${RUN_SECONDS}: "300"`,
     "on a pod template sets another time.",
   ];
-  return `${[...twoColumns(forms, WIDTH), "", ...argumentLines({ options: ARGUMENTS.options }, WIDTH), "", ...jobs].join("\n")}\n`;
+  return `${[...twoColumns(forms, WIDTH), "", ...argumentLines({ options: LAB_ARGUMENTS.options }, WIDTH), "", ...jobs].join("\n")}\n`;
 }
 
 /** Plays what the words ask for. Throws ArgumentError or ManifestError where they, or manifests, are wrong. */
@@ -74,7 +75,7 @@ export async function runLab(args: readonly string[]): Promise<void> {
     process.stdout.write(labHelp());
     return;
   }
-  const { values, positionals } = parseArguments(ARGUMENTS, args);
+  const { values, positionals } = parseArguments(LAB_ARGUMENTS, args);
   const region = values.region === undefined ? undefined : labRegion(values.region);
   const options: PlayOptions = {
     json: values.json,

@@ -50,7 +50,9 @@ export function title({ clusters, nodes, churnPerDay }: Fleet): string {
   const of = `${clusters.toLocaleString("en-US")} ${clusters === 1 ? "cluster" : "clusters"}`;
   if (nodes === 0) return `${of} without a node`;
   const size = `${of} of ${nodes.toLocaleString("en-US")} ${nodes === 1 ? "node" : "nodes"}`;
-  return churnPerDay === 0 ? `${size}, which stay` : `${size}, of which ${Number((churnPerDay * 100).toFixed(2)).toLocaleString("en-US")} % are replaced in a day`;
+  return churnPerDay === 0
+    ? `${size}, which stay`
+    : `${size}, of which ${Number((churnPerDay * 100).toFixed(2)).toLocaleString("en-US")} % are replaced in a day`;
 }
 
 function remarks({ sources, nodes }: Fleet, largestMeasured: number): readonly string[] {

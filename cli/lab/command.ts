@@ -8,6 +8,7 @@ export const labCommand: Command = {
   name: "lab",
   summary: "Plays stories, or manifests of your own, in a simulated cluster",
   options: {},
+  arguments: async () => (await import("../../lab/lab.ts")).LAB_ARGUMENTS,
   help: async () => (await import("../../lab/lab.ts")).labHelp(),
   run: async (args) => {
     const { runLab } = await import("../../lab/lab.ts");

@@ -43,7 +43,8 @@ export async function makeRelease(out: string): Promise<readonly string[]> {
       license,
       type: "module",
       engines: { node: `>=${NODE}` },
-      bin: { [name]: `${LIB}/main.js` },
+      // kubectl runs what is called kubectl-NAME as `kubectl NAME`, with underscores for dashes.
+      bin: { [name]: `${LIB}/main.js`, [`kubectl-${name.replaceAll("-", "_")}`]: `${LIB}/main.js` },
     };
     writeFileSync(join(staging, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
     mkdirSync(out, { recursive: true });

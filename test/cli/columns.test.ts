@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { labelled, perHour, WIDTH, wrapped } from "../../cli/columns.ts";
+import { labelled, perHour, WIDTH, widthOf, wrapped } from "../../cli/columns.ts";
 
 it("wrapped text breaks between words, keeps every word, and stays within the width", () => {
   const word = fc.stringMatching(/^[a-z/.=-]{1,30}$/);
@@ -35,4 +35,14 @@ it.for([
   { price: 1150.09, text: "$1150.09/h" },
 ])("the price $price is shown as $text", ({ price, text }) => {
   expect(perHour(price)).toBe(text);
+});
+
+it.for([
+  { name: "a pipe", stream: {}, want: 100 },
+  { name: "a file, though COLUMNS is known", stream: { isTTY: false, columns: 200 }, want: 100 },
+  { name: "a terminal of 80 columns", stream: { isTTY: true, columns: 80 }, want: 80 },
+  { name: "a terminal of 40 columns", stream: { isTTY: true, columns: 40 }, want: 60 },
+  { name: "a terminal of 300 columns", stream: { isTTY: true, columns: 300 }, want: 140 },
+])("lines on $name are $want wide", ({ stream, want }) => {
+  expect(widthOf(stream)).toBe(want);
 });

@@ -94,6 +94,20 @@ async function main(): Promise<void> {
       const ended = run("--version");
       expectThat(isDeepStrictEqual([ended.status, ended.stdout, ended.stderr], [0, `karpenter-serverless ${version}\n`, ""]), ended);
     },
+    "it is a plugin of kubectl": () => {
+      const plugin = join(empty, "node_modules/.bin/kubectl-karpenter_serverless");
+      const ended = spawnSync(plugin, ["--version"], { cwd: empty, encoding: "utf8", env });
+      expectThat(ended.status === 0 && ended.stdout === `karpenter-serverless ${version}\n`, ended);
+    },
+    "completion prints a script that bash can read, with all commands": () => {
+      const ended = run("completion", "bash");
+      const read = spawnSync("bash", ["-n"], { input: ended.stdout, encoding: "utf8" });
+      expectThat(ended.status === 0 && ended.stderr === "" && read.status === 0 && ended.stdout.includes("uninstall"), ended);
+    },
+    "cost prints a bill": () => {
+      const ended = run("cost", "--nodes", "100", "--json");
+      expectThat(ended.status === 0 && JSON.parse(ended.stdout).perMonth > 0, ended);
+    },
     "--help names the program as it is installed": () => {
       const ended = run("--help");
       expectThat(

@@ -1,0 +1,27 @@
+// `cli completion`: what a shell needs to complete the words of this program.
+// In: the name of a shell. Out: a script for it, made from the tables of arguments of all commands.
+
+import { IS_RELEASE } from "../../functions/adapters/release.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { InputError } from "../input-error.ts";
+
+/** The name of the installed program; a checkout has no program that a shell could complete. */
+const INSTALLED = "karpenter-serverless";
+
+/** @param commands all commands of the program; asked when the command runs, because it is one of them */
+export function completionCommand(commands: () => readonly Command[]): Command {
+  return defineCommand({
+    name: "completion",
+    summary: "Prints what bash, zsh or fish needs to complete the words of this program",
+    positionals: { name: "SHELL", description: "bash, zsh or fish", isRequired: true, isList: false },
+    options: {},
+    run: async ({ positionals: [shell = ""] }) => {
+      const { completionScript, SHELLS } = await import("./scripts.ts");
+      const known = SHELLS.find((one) => one === shell);
+      if (known === undefined) throw new InputError(`completion knows ${SHELLS.join(", ")}, not "${shell}"`);
+      const completed = await Promise.all(commands().map(async (command) => ({ ...command, ...(await command.arguments?.()) })));
+      const messages = IS_RELEASE ? [] : [`This completes ${INSTALLED}, which a release installs (npm run release).`];
+      return { output: completionScript(known, INSTALLED, completed), messages };
+    },
+  });
+}
