@@ -16,9 +16,10 @@ const MAX_HOLD_MS = 20_000;
 
 /**
  * How long a node that is Ready waits for others that started with it, ms. Nodes of one plan are Ready within a few
- * seconds of each other; one that takes longer must not keep pods from the rest.
+ * seconds of each other, and a pod that takes another's place costs a machine and its start; one that takes longer must
+ * not keep pods from the rest.
  */
-const MAX_WAIT_FOR_OTHERS_MS = 4_000;
+const MAX_WAIT_FOR_OTHERS_MS = 8_000;
 
 /**
  * Until when a node takes no pods yet, ms since the epoch; undefined when it may take them. kube-scheduler fills the

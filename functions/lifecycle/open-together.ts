@@ -5,7 +5,7 @@ import { RefusedError } from "../../core/ports/errors.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { someAtATime } from "../shared/nominate-pods.ts";
-import { ignoreConflictOrGone } from "../shared/optimistic.ts";
+import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
 import type { Performed } from "./known.ts";
 import { nominateHeld } from "./nominate-held.ts";
 
@@ -18,16 +18,37 @@ export async function openTogether(nodes: readonly Node[], deps: LifecycleDeps):
   const { cluster, store, kubernetes, now } = deps;
   const names = nodes.map(({ metadata }) => metadata.name).sort();
   if (!(await store.isFirstWithin(cluster.name, `opening/${contentHash(names)}`, now(), OPENING_MS))) return "done";
-  const openings = await openingsOf(nodes, deps);
+  const held = await heldOf(nodes, deps);
   await nominateHeld(
-    openings.map(({ pods, uids, node }) => ({ pods, uids, node: node.metadata.name })),
+    held.map(({ opening: { pods, uids, node } }) => ({ pods, uids, node: node.metadata.name })),
     deps,
   );
-  await someAtATime(openings, ({ node }) => ignoreConflictOrGone(unlessRefused(kubernetes.update("Node", node))));
+  await someAtATime(held, (one) => ignoreConflictOrGone(unlessRefused(open(one, kubernetes))));
   return "look again";
 }
 
-async function openingsOf(nodes: readonly Node[], { cluster, store, kubernetes, fleet }: LifecycleDeps): Promise<readonly Opening[]> {
+/**
+ * Kubelet and the node controllers write a node most in the moment in which it becomes Ready. A write that they are
+ * faster than is made again at once: a node that stays closed would lose its pods to those that are open.
+ */
+const MAX_TRIES = 5;
+
+function open({ opening, openingOn }: Held, kubernetes: LifecycleDeps["kubernetes"]): Promise<void> {
+  let isFirst = true;
+  return retryOnConflict(MAX_TRIES, async () => {
+    const next = isFirst ? opening : openingOn(await kubernetes.get("Node", opening.node.metadata.name));
+    isFirst = false;
+    if (next !== undefined) await kubernetes.update("Node", next.node);
+  });
+}
+
+interface Held {
+  readonly opening: Opening;
+  /** The same of the node as it is now; undefined when there is nothing to open. */
+  readonly openingOn: (node: Node | undefined) => Opening | undefined;
+}
+
+async function heldOf(nodes: readonly Node[], { cluster, store, kubernetes, fleet }: LifecycleDeps): Promise<readonly Held[]> {
   const found = await someAtATime(nodes, async (node) => {
     const record = await recordByProviderId(node.spec.providerID ?? "", store);
     const claim = record?.cluster === cluster.name ? await kubernetes.get("NodeClaim", record.name) : undefined;
@@ -39,7 +60,9 @@ async function openingsOf(nodes: readonly Node[], { cluster, store, kubernetes, 
   const byId = new Map(instances.map((instance) => [instance.id, instance]));
   return held.flatMap(({ node, record, claim }) => {
     const instance = byId.get(record.instance?.id ?? "");
-    return (instance && openingOf(record, claim, node, instance)) ?? [];
+    const openingOn = (one: Node | undefined) => one && instance && openingOf(record, claim, one, instance);
+    const opening = openingOn(node);
+    return opening ? [{ opening, openingOn }] : [];
   });
 }
 

@@ -61,8 +61,8 @@ it.for([
   { name: "takes pods already", one: READY, other: joined({ name: "other", taints: [] }), want: OPENS },
   { name: "joined 20 s ago and is not Ready", one: READY, other: joined({ name: "other", seconds: 20 }), want: OPENS },
   {
-    name: "is not Ready 4 s after the node was",
-    one: joined({ ready: true, seconds: 6, since: 4 }),
+    name: "is not Ready 8 s after the node was",
+    one: joined({ ready: true, seconds: 10, since: 8 }),
     other: joined({ name: "other" }),
     want: OPENS,
   },
@@ -79,9 +79,9 @@ it.for([
 it.for([
   { name: "waits for it", other: joined({ name: "other", ready: true, since: 2 }), want: ["OpenTogether"] },
   { name: "takes pods already", other: joined({ name: "other", ready: true, taints: [] }), want: OPENS },
-  { name: "has waited for 7 s", other: joined({ name: "other", ready: true, since: 7 }), since: 7, want: OPENS },
+  { name: "has waited for 11 s", other: joined({ name: "other", ready: true, since: 11 }), since: 11, want: OPENS },
 ])("a node that is Ready, while another that is Ready $name, takes the steps $want", ({ other, since = 0, want }) => {
-  expect(types(joined({ ready: true, seconds: 8, since }), HELD, [other])).toEqual(want);
+  expect(types(joined({ ready: true, seconds: 12, since }), HELD, [other])).toEqual(want);
 });
 
 it("nodes that are Ready take pods together, and are looked at again in two seconds", () => {

@@ -16,8 +16,11 @@ function held(id: string): Node {
 }
 
 /** Opens nodes a and b, of which each was launched for one pod; `change` breaks something. */
-async function opening(change: Partial<{ isFirst: boolean; cluster: string; listed: readonly string[]; update: Error }> = {}) {
-  const { isFirst = true, cluster = record().cluster, listed = ["i-a", "i-b"], update } = change;
+async function opening(
+  change: Partial<{ isFirst: boolean; cluster: string; listed: readonly string[]; update: Error; conflicts: number; now: Node }> = {},
+) {
+  const { isFirst = true, cluster = record().cluster, listed = ["i-a", "i-b"], update, now } = change;
+  let { conflicts = Number.POSITIVE_INFINITY } = change;
   const happened: string[] = [];
   const recordOf = (id: string): NodeClaimRecord =>
     record({
@@ -34,12 +37,14 @@ async function opening(change: Partial<{ isFirst: boolean; cluster: string; list
     fleet: { describe: async (ids: readonly string[]) => ids.filter((id) => listed.includes(id)).map((id) => ({ ...INSTANCE, id })) },
     kubernetes: {
       version: async () => "1.36",
-      get: async (kind: string, name: string): Promise<NodeClaim | Pod> =>
-        kind === "Pod" ? pod(name, { metadata: { uid: `uid-${name}` } }) : claimOf(name),
+      get: async (kind: string, name: string): Promise<NodeClaim | Pod | Node | undefined> => {
+        if (kind === "Node") return now;
+        return kind === "Pod" ? pod(name, { metadata: { uid: `uid-${name}` } }) : claimOf(name);
+      },
       nominate: async ({ metadata }: Pod, name: string) => void happened.push(`${metadata.name} to ${name}`),
       update: async (_kind: string, { metadata, spec }: Node) => {
         happened.push(`${metadata.name} has ${spec.taints?.length} taints`);
-        if (update && metadata.name === "node-a") throw update;
+        if (update && metadata.name === "node-a" && conflicts-- > 0) throw update;
       },
     },
   };
@@ -58,6 +63,26 @@ it.for([
   { name: "refused by a policy", update: new RefusedError("no") },
 ])("a node whose write is $name keeps no other from taking pods", async ({ update }) => {
   expect(await opening({ update })).toEqual({ outcome: "look again", happened: ALL });
+});
+
+it("a node that another wrote in the same moment is read and opened again at once", async () => {
+  const now = { ...held("a"), metadata: { ...held("a").metadata, resourceVersion: "2" } };
+  const again = await opening({ update: new ConflictError("changed"), conflicts: 2, now });
+  expect(again.happened).toEqual([...ALL, "node-a has 0 taints", "node-a has 0 taints"]);
+});
+
+it("a node that another opened in the same moment is left as it is", async () => {
+  const now: Node = {
+    ...held("a"),
+    metadata: { ...held("a").metadata, labels: { "karpenter.sh/registered": "true" } },
+    spec: { ...held("a").spec, taints: [] },
+  };
+  expect((await opening({ update: new ConflictError("changed"), now })).happened).toEqual(ALL);
+});
+
+it("a node that is written again and again is left to its own pass", async () => {
+  const { happened } = await opening({ update: new ConflictError("changed"), now: held("a") });
+  expect(happened).toEqual([...ALL, ...Array.from({ length: 4 }, () => "node-a has 0 taints")]);
 });
 
 it("one invocation opens the nodes, and another leaves them alone", async () => {
