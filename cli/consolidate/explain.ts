@@ -1,5 +1,6 @@
 import { capacityTypeOfPlanned } from "../../core/disruption/consolidation/replacement.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
+import { bar } from "../bars.ts";
 import { perHour, wrapped } from "../columns.ts";
 import type { WrittenClaim } from "../scenario/planned-claim.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
@@ -48,9 +49,20 @@ function nodeLines(node: ExplainedNode): readonly string[] {
   return [
     "",
     ...hanging(`${name} (${kind}${price}, ${counted(pods, "pod")}) ${verdictText(node)}`, 2),
+    ...useLine(node),
     ...(alone ? hanging(`tried alone: ${attemptText(alone)}`, 4) : []),
     ...(best ? hanging(`tried in ${counted(node.sets, "set")}, best with ${listed(best.with, 4)}: ${attemptText(best)}`, 4) : []),
   ];
+}
+
+/** "cpu ██████░░░░ 61%  memory ███░░░░░░░ 30%", and another resource where it is the tightest: GPUs, or pods. */
+function useLine({ use }: ExplainedNode): readonly string[] {
+  const [tightest] = use;
+  const names = new Set(["cpu", "memory", ...(tightest ? [tightest.name] : [])]);
+  const parts = [...names].flatMap((wanted) =>
+    use.filter(({ name }) => name === wanted).map(({ name, share }) => `${name} ${bar(share, 10)} ${Math.round(share * 100)}%`),
+  );
+  return parts.length === 0 ? [] : [`    ${parts.join("  ")}`];
 }
 
 function verdictText({ name, verdict, reason, heldBack }: ExplainedNode): string {

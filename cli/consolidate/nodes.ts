@@ -4,9 +4,13 @@ import type { DisruptionPlan } from "../../core/disruption/plan.ts";
 import { nodePrice } from "../../core/disruption/prices/price.ts";
 import { describeBlocked } from "../../core/disruption/reports/wording.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
+import { podRequests } from "../../core/model/pod-requests.ts";
+import { addResources } from "../../core/model/quantity.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { isReschedulable } from "../../core/pods/predicates.ts";
+import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { carryOut } from "../../core/what-if/carry-out.ts";
+import { type ResourceUse, sharesOf } from "../bars.ts";
 import { consolidates, type HeldBack, heldBack } from "./held-back.ts";
 
 /** A set of nodes that was tried, as one of its nodes sees it. */
@@ -30,6 +34,8 @@ export interface ExplainedNode {
   readonly instanceType: string;
   readonly capacityType: string;
   readonly pricePerHour: number;
+  /** Which part of its room pods ask for, the tightest resource first; empty where there is no node. */
+  readonly use: readonly ResourceUse[];
   /** How many pods would have to move. */
   readonly pods: number;
   /** "goes": in this pass. "next": in a later pass. "unseen": no pass has reached it, and nothing blocks it. */
@@ -69,6 +75,7 @@ export function explainNodes(
   const last = plans.at(-1) ?? first;
   const held = heldBack(current, last, decide);
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
+  const views = new Map(nodeViews(snapshot).map((one) => [one.name, one]));
   return [...view.machines.values()].map(({ claim, name, node, labels, nodePool, pods }) => {
     const nodeClaim = claim.metadata.name;
     const instanceType = labels[INSTANCE_TYPE] ?? "";
@@ -80,6 +87,7 @@ export function explainNodes(
       instanceType,
       capacityType: labels[CAPACITY_TYPE] ?? "",
       pricePerHour: nodePrice(labels, snapshot.instanceTypes.get(nodePool ?? "") ?? []),
+      use: node ? sharesOf(addResources(...pods.map(podRequests)), views.get(name)?.allocatable ?? {}) : [],
       pods: pods.filter(isReschedulable).length,
       ...verdict,
       ...attemptsOf(name, plans),

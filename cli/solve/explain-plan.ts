@@ -1,5 +1,4 @@
 import { costed } from "../../core/disruption/prices/cost.ts";
-import { ownValue } from "../../core/lib/own-value.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../core/model/labels.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
@@ -11,9 +10,10 @@ import { allocatableOf } from "../../core/offerings/overhead.ts";
 import { OFFERING_KEYS, offeringRequirementsOf } from "../../core/requirements/offerings.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
-import { amountText, counted, listed } from "../../core/scheduling/reasons/words.ts";
+import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import type { SolveOptions } from "../../core/scheduling/solve.ts";
 import { admits } from "../../core/scheduling/tables/offering-table.ts";
+import { roomBars } from "../bars.ts";
 import { labelled, perHour, wrapped } from "../columns.ts";
 import { overlaidNotes } from "../scenario/overlays.ts";
 import { otherPools, withNodesFilled } from "./alternative-pools.ts";
@@ -100,12 +100,11 @@ function newNode(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, pools:
   const isOne = claims.length === 1;
   const where = first === undefined ? "" : `, ${first.how}`;
   const name = first?.type.name ?? claim.instanceTypes[0];
-  const room = roomText(parseResources(claim.requests), typeRoom(first?.type));
   return [
     "",
     `  ${isOne ? "" : `${claims.length} × `}${name} at ${perHour(claim.pricePerHour)}${isOne ? "" : " each"}${where}, NodePool ${claim.nodePool}`,
     ...labelled("pods", podsText(claims), 4),
-    ...labelled(isOne ? "room" : "full", room, 4),
+    ...roomLines(isOne ? "room" : "full", parseResources(claim.requests), typeRoom(first?.type)),
     ...labelled("type", typeText(claim, priced), 4),
     ...overlaidNotes(priced.map(({ type }) => type)).flatMap((text) => labelled("", text, 4)),
     ...pools.flatMap((text, i) => labelled(i === 0 ? "pool" : "", text, 4)),
@@ -197,19 +196,9 @@ function typeRoom(type: InstanceType | undefined): Resources {
   return type === undefined ? {} : allocatableOf(type);
 }
 
-/** "cpu 3.1 of 3.9 (79%), memory 2Gi of 14.5Gi (14%)", the tightest first. */
-function roomText(used: Resources, room: Resources): string {
-  const shares = Object.keys(used)
-    .filter((name) => (ownValue(used, name) ?? 0) > 0)
-    .map((name) => ({ name, share: (ownValue(used, name) ?? 0) / Math.max(1, ownValue(room, name) ?? 0) }))
-    .sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1));
-  const [tightest] = shares;
-  const parts = shares.map(
-    ({ name, share }) =>
-      `${name} ${amountText(ownValue(used, name) ?? 0, name, "up")} of ${amountText(ownValue(room, name) ?? 0, name)} (${Math.round(share * 100)}%)`,
-  );
-  return `${tightest === undefined ? "" : `${tightest.name} is tightest: `}${parts.join(", ")}`;
-}
+/** A bar for each resource, beside the label. */
+const roomLines = (label: string, used: Resources, room: Resources): readonly string[] =>
+  roomBars(used, room).map((line, i) => `    ${(i === 0 ? label : "").padEnd(7)}${line}`);
 
 function existingNodes({ existingNodes: present }: Plan, filled: Snapshot): readonly string[] {
   const views = new Map(nodeViews(filled).map((view) => [view.name, view]));
@@ -228,7 +217,7 @@ function existingNodes({ existingNodes: present }: Plan, filled: Snapshot): read
       "",
       `  ${name}${kind.length > 0 ? ` (${kind.join(", ")})` : ""}${state}`,
       ...labelled("pods", `${counted(pods.length, "pod")} more: ${listed(pods, 3)}`, 4),
-      ...labelled("room", roomText(requests.get(name) ?? {}, view?.allocatable ?? {}), 4),
+      ...roomLines("room", requests.get(name) ?? {}, view?.allocatable ?? {}),
     ];
   });
 }

@@ -64,8 +64,17 @@ it("with explain the plan says why nodes stay", () => {
     commands: [],
     stays: [{ node: "a", nodeClaim: "a-claim", reason }],
     tried: [],
-    nodes: [{ name: "a", instanceType: "large", capacityType: "on-demand", pricePerHour: 0.4, pods: 1, verdict: "stays", reason, sets: 0 }],
+    nodes: [
+      {
+        ...{ name: "a", instanceType: "large", capacityType: "on-demand", pricePerHour: 0.4, pods: 1, verdict: "stays", reason, sets: 0 },
+        use: [
+          { name: "cpu", share: 0.25 },
+          { name: "pods", share: 0.02 },
+        ],
+      },
+    ],
   });
+  expect(explainConsolidation(consolidate(file, { explain: true }))).toContain(`${reason}\n    cpu ███░░░░░░░ 25%\n`);
 });
 
 it("the text names removed nodes, their replacements, and nodes that stay", () => {
