@@ -55,6 +55,11 @@ export const LAB_ARGUMENTS = {
   },
 } as const;
 
+/** Whether colours are shown: on a terminal, unless NO_COLOR is set to anything (https://no-color.org). */
+export function hasColour({ isTTY = false }: { readonly isTTY?: boolean }, { NO_COLOR = "" }: { readonly NO_COLOR?: string }): boolean {
+  return isTTY && NO_COLOR === "";
+}
+
 /** The page of --help. */
 export function labHelp(): string {
   const forms = [
@@ -79,7 +84,7 @@ export async function runLab(args: readonly string[]): Promise<void> {
   const region = values.region === undefined ? undefined : labRegion(values.region);
   const options: PlayOptions = {
     json: values.json,
-    colour: process.stdout.isTTY === true && !values.json,
+    colour: !values.json && hasColour(process.stdout, process.env),
     seed: wholeNumber(values.seed ?? DEFAULT_SEED, "--seed"),
     region: region ?? DEFAULT_REGION,
     width: columns(process.stdout),

@@ -1,0 +1,62 @@
+import type { Command } from "../../cli/command.ts";
+import { COMMANDS } from "../../cli/commands.ts";
+import { wrap } from "../../core/lib/wrap.ts";
+import { type OptionTable, type Positionals, synopsis } from "../../functions/adapters/command-line.ts";
+
+const NAME = "karpenter-serverless";
+const paragraph = (text: string): readonly string[] => wrap(text, 120);
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+/** Keys of the JSON of commands that print it. */
+const JSON_OF: Readonly<Record<string, string>> = {
+  solve: "without `--explain`: the plan, as [the scenario format](scenario-format.md) says; for several files a line each",
+  consolidate: "without `--explain`: the commands, as [the scenario format](scenario-format.md) says; for several files a line each",
+  "what-if": "`--format json`",
+  lab: "`--json`: the functions' log, a line each; `--report`: [the state at the end](lab-report.md)",
+  status: "`--json`: `cluster`, `region`, `stack`, `healthy`, `checks` (each `name`, `level`: `ok`, `note` or `fault`, `text`), `observed`",
+  doctor: "`--json`: `cluster`, `region`, `stack`, `healthy`, `checks` (each `name`, `level`: `ok`, `note` or `fault`, `text`)",
+  cost: "`--json`: `perMonth`, `perCluster` and `parts` in USD, `peers`",
+};
+
+async function section(command: Command): Promise<string> {
+  const given: { readonly positionals?: Positionals; readonly options: OptionTable } = { ...command, ...(await command.arguments?.()) };
+  const words = given.positionals === undefined ? [] : [[given.positionals.name, given.positionals.description] as const];
+  const options = Object.entries(given.options).map(
+    ([name, option]) => [`--${name}${option.type === "flag" ? "" : ` ${option.value}`}`, option.description] as const,
+  );
+  const rows = [...words, ...options].map(([word, text]) => `| \`${cell(word)}\` | ${cell(text)} |`);
+  const table = rows.length === 0 ? [] : ["| argument | |", "| --- | --- |", ...rows, ""];
+  const json = JSON_OF[command.name];
+  return [
+    `## ${command.name}`,
+    "",
+    ...paragraph(`${command.summary}.`),
+    "",
+    "```",
+    `${NAME} ${command.name} ${synopsis(given)}`,
+    "```",
+    "",
+    ...table,
+    ...(json === undefined ? [] : [...paragraph(`JSON: ${json}.`), ""]),
+  ].join("\n");
+}
+
+/** docs/commands.md. */
+export async function commandsPage(): Promise<string> {
+  const sections = await Promise.all(COMMANDS.map(section));
+  return `# Commands
+
+Made from the commands' own tables of arguments, which \`--help\` prints, too. In a checkout \`npm run -s cli --\` stands
+for \`${NAME}\`; a release that is installed with \`npm i -g\` has \`kubectl ${NAME}\` besides.
+
+- The exit code is 0; 1 where the answer is no (\`status\` finds a fault) or needs a person's work (\`convert\`); 2 where
+  the input or the command line is wrong, with one sentence on standard error.
+- Lines are as wide as the terminal, from 60 to 140 columns, and 100 in a pipe. Only \`lab\` has colours, and only on a
+  terminal without \`NO_COLOR\`.
+- \`${NAME} completion bash|zsh|fish\` prints what a shell needs to complete the words:
+  \`source <(${NAME} completion bash)\`, \`${NAME} completion fish | source\`.
+
+${sections.join("\n")}`
+    .trimEnd()
+    .concat("\n");
+}
