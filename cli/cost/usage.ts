@@ -2,6 +2,7 @@ import type { SentMetrics } from "../../functions/adapters/metrics.ts";
 
 /** What AWS bills a cluster's part of a stack for, over some time. Counts are not rounded. */
 export interface Usage {
+  /** Of all functions; each call of the webhook is one. */
   readonly invocations: number;
   readonly gbSeconds: number;
   /** DynamoDB's request units: a strongly consistent read of 4 KB. */
@@ -10,8 +11,6 @@ export interface Usage {
   readonly tableWrites: number;
   /** Messages to SQS. */
   readonly messages: number;
-  /** Calls of the webhook. */
-  readonly calls: number;
   /** Bytes that go to CloudWatch Logs. */
   readonly logBytes: number;
 }
@@ -48,7 +47,6 @@ export function mapUsage(f: (quantity: keyof Usage) => number): Usage {
     tableReads: f("tableReads"),
     tableWrites: f("tableWrites"),
     messages: f("messages"),
-    calls: f("calls"),
     logBytes: f("logBytes"),
   };
 }

@@ -68,7 +68,7 @@ it("a second cluster costs less than the first, because queues are polled once",
 
 it("one unit of each quantity costs its list price", () => {
   const hour = (usage: Partial<Usage>) => ({ ...measured.quietHours[0], usage: { ...NONE, ...usage } });
-  const NONE: Usage = { invocations: 0, gbSeconds: 0, tableReads: 0, tableWrites: 0, messages: 0, calls: 0, logBytes: 0 };
+  const NONE: Usage = { invocations: 0, gbSeconds: 0, tableReads: 0, tableWrites: 0, messages: 0, logBytes: 0 };
   const metrics = { essential: 0, all: 0, both: 0, counts: 0, none: 0 };
   const of = (usage: Partial<Usage>) => {
     const hours = [0, 1].map((nodes) => ({ ...hour(usage), nodes, metrics }));

@@ -181,7 +181,7 @@ function usageBetween(before: Totals | undefined, now: Totals, values: readonly 
   );
   const metricBytes = values.reduce((sum, { labels }) => sum + METRIC_BYTES + 2 * JSON.stringify(labels).length + LINE_BYTES, 0);
   const quantities: Usage = {
-    ...{ invocations, gbSeconds: gbMs / 1_000, calls },
+    ...{ invocations, gbSeconds: gbMs / 1_000 },
     tableReads: now.tableReads - (before?.tableReads ?? 0),
     tableWrites: now.tableWrites - (before?.tableWrites ?? 0),
     messages: now.messages - (before?.messages ?? 0),

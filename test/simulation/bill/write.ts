@@ -6,4 +6,5 @@ import { measureBill } from "./measure.ts";
 
 const SIZES = [0, 20, 100, 400];
 const file = new URL("../../../cli/cost/measured.json", import.meta.url);
-writeFileSync(file, `${JSON.stringify(await measureBill(SIZES), undefined, 2)}\n`);
+const rounded = (_: string, value: unknown): unknown => (typeof value === "number" ? Number(value.toPrecision(6)) : value);
+writeFileSync(file, `${JSON.stringify(await measureBill(SIZES), rounded, 2)}\n`);
