@@ -1,0 +1,38 @@
+/** The pages of the site, as its sidebar has them: title, and path under docs/. A test compares them with the files. */
+export const PAGES: readonly { readonly text: string; readonly items: readonly { readonly text: string; readonly link: string }[] }[] = [
+  {
+    text: "Start",
+    items: [
+      { text: "What it is", link: "/" },
+      { text: "Deploy", link: "/deploy" },
+      { text: "What it costs", link: "/costs" },
+      { text: "Beside Karpenter", link: "/versus" },
+    ],
+  },
+  {
+    text: "Operate",
+    items: [
+      { text: "Commands", link: "/commands" },
+      { text: "Settings", link: "/settings" },
+      { text: "Metrics, events, log lines", link: "/metrics-and-events" },
+    ],
+  },
+  {
+    text: "Concepts",
+    items: [
+      { text: "Architecture", link: "/architecture" },
+      { text: "How a plan is found", link: "/how-a-plan-is-found" },
+      { text: "A stateless controller", link: "/stateless-controller" },
+      { text: "Decisions", link: "/decisions/README" },
+    ],
+  },
+  {
+    text: "Formats and figures",
+    items: [
+      { text: "Scenario format", link: "/scenario-format" },
+      { text: "Lab report", link: "/lab-report" },
+      { text: "The lab against a control plane", link: "/lab-against-real" },
+      { text: "How fast a plan is found", link: "/speed" },
+    ],
+  },
+];

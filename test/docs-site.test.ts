@@ -1,0 +1,10 @@
+import { readdirSync } from "node:fs";
+import { expect, it } from "vitest";
+import { PAGES } from "../docs/.vitepress/pages.ts";
+
+it("each document is in the sidebar of the site, once, and each entry is a document", () => {
+  const files = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  const paths = [...files.map((name) => `/${name.slice(0, -3)}`.replace(/^\/index$/, "/")), "/decisions/README"];
+  const links = PAGES.flatMap(({ items }) => items.map(({ link }) => link));
+  expect(links.toSorted()).toEqual(paths.toSorted());
+});
