@@ -65,6 +65,11 @@ export function defineCommand<const Options extends OptionTable>({ run, ...shape
   };
 }
 
+/** The table of a command's arguments, also where the command reads them itself. */
+export async function argumentsOf(command: Command): Promise<{ readonly positionals?: Positionals; readonly options: OptionTable }> {
+  return (await command.arguments?.()) ?? command;
+}
+
 /** The page of `cli NAME --help`. */
 export async function commandHelp(command: Command): Promise<string> {
   if (command.help !== undefined) return command.help();

@@ -1,12 +1,10 @@
 // `cli completion`: what a shell needs to complete the words of this program.
 // In: the name of a shell. Out: a script for it, made from the tables of arguments of all commands.
 
+import { INSTALLED } from "../../functions/adapters/program.ts";
 import { IS_RELEASE } from "../../functions/adapters/release.ts";
-import { type Command, defineCommand } from "../command.ts";
+import { argumentsOf, type Command, defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
-
-/** The name of the installed program; a checkout has no program that a shell could complete. */
-const INSTALLED = "karpenter-serverless";
 
 /** @param commands all commands of the program; asked when the command runs, because it is one of them */
 export function completionCommand(commands: () => readonly Command[]): Command {
@@ -19,7 +17,8 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       const { completionScript, SHELLS } = await import("./scripts.ts");
       const known = SHELLS.find((one) => one === shell);
       if (known === undefined) throw new InputError(`completion knows ${SHELLS.join(", ")}, not "${shell}"`);
-      const completed = await Promise.all(commands().map(async (command) => ({ ...command, ...(await command.arguments?.()) })));
+      const completed = await Promise.all(commands().map(async (command) => ({ ...command, ...(await argumentsOf(command)) })));
+      // A checkout has no program that a shell could complete.
       const messages = IS_RELEASE ? [] : [`This completes ${INSTALLED}, which a release installs (npm run release).`];
       return { output: completionScript(known, INSTALLED, completed), messages };
     },

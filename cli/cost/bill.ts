@@ -1,5 +1,7 @@
+import { HOURS_A_MONTH } from "../../core/model/prices.ts";
+import type { WakeUpSource } from "../../functions/adapters/cluster-list.ts";
 import type { SentMetrics } from "../../functions/adapters/metrics.ts";
-import { type Measured, type MetricsInHour, mapUsage, type Source, type Usage } from "./usage.ts";
+import { type Measured, type MetricsInHour, mapUsage, type Usage } from "./usage.ts";
 
 /** What `cost` computes a bill for. */
 export interface Fleet {
@@ -9,7 +11,7 @@ export interface Fleet {
   readonly nodes: number;
   /** Which part of its nodes a cluster replaces in a day: 0.05 for 5 %. */
   readonly churnPerDay: number;
-  readonly sources: readonly Source[];
+  readonly sources: readonly WakeUpSource[];
   readonly metrics: SentMetrics;
   /** Whether the stack has an SNS topic for alarms (`alarmTopicArn`); it has no alarms otherwise. */
   readonly hasAlarms: boolean;
@@ -36,8 +38,7 @@ export interface CostBill {
   readonly parts: Parts;
 }
 
-export const HOURS = 730;
-const DAYS = HOURS / 24;
+const DAYS_A_MONTH = HOURS_A_MONTH / 24;
 
 /**
  * AWS's list prices of us-east-1 and us-west-2, USD, as of 2026-11: the pages /lambda/pricing, /dynamodb/pricing (on
@@ -91,11 +92,11 @@ export function billOf(fleet: Fleet, measured: Measured): CostBill {
   const quiet = quietUsage(measured, nodes);
   const node = measured.replacedNode[source];
   const replacedADay = nodes * churnPerDay;
-  const used = mapUsage((quantity) => clusters * (HOURS * quiet[quantity] + DAYS * replacedADay * node[quantity]));
-  const runs = HOURS * STACK.sweptFunctions * STACK.sweepsAnHour;
+  const used = mapUsage((quantity) => clusters * (HOURS_A_MONTH * quiet[quantity] + DAYS_A_MONTH * replacedADay * node[quantity]));
+  const runs = HOURS_A_MONTH * STACK.sweptFunctions * STACK.sweepsAnHour;
   const fansOut = clusters > 1;
   const messages = used.messages + (fansOut ? clusters * runs : 0);
-  const polls = HOURS * POLLS_AN_HOUR;
+  const polls = HOURS_A_MONTH * POLLS_AN_HOUR;
   const parts: Parts = {
     lambda:
       (used.invocations + (fansOut ? runs : 0)) * PRICES.invocation +
@@ -110,7 +111,7 @@ export function billOf(fleet: Fleet, measured: Measured): CostBill {
     metrics: clusters * metricsInMonth(measured, fleet) * PRICES.metric,
     alarms: (fleet.hasAlarms ? STACK.alarms : 0) * PRICES.alarm,
     secrets: (sources.includes("notify") ? 1 : 0) * PRICES.secret,
-    endpoints: fleet.endpoints * HOURS * PRICES.endpointHour,
+    endpoints: fleet.endpoints * HOURS_A_MONTH * PRICES.endpointHour,
   };
   const perMonth = Object.values(parts).reduce((sum, part) => sum + part, 0);
   return { perMonth, perCluster: perMonth / clusters, parts };

@@ -2,13 +2,14 @@
 // In: the size of a fleet. Out: the bill by service, beside other autoscalers. It reads no account: the counts are what
 // the simulation measured (measured.json, written by test/simulation/bill).
 
+import type { WakeUpSource } from "../../functions/adapters/cluster-list.ts";
 import { SENT_METRICS } from "../../functions/adapters/metrics.ts";
 import { InputError } from "../input-error.ts";
 import { billOf, type Fleet } from "./bill.ts";
 import measured from "./measured.json" with { type: "json" };
 import { peersOf } from "./peers.ts";
 import { costTable } from "./table.ts";
-import { SOURCES, type Source } from "./usage.ts";
+import { SOURCES } from "./usage.ts";
 
 export interface CostOptions {
   readonly clusters: string | undefined;
@@ -32,9 +33,8 @@ export function cost({ json, ...given }: CostOptions): string {
 
 /** The fleet that the options describe. Throws InputError. */
 export function fleetOf({ clusters, nodes, churn, sources, metrics, endpoints, alarms }: Omit<CostOptions, "json">): Fleet {
-  const count = whole(clusters ?? "1", "clusters", 1);
   return {
-    clusters: count,
+    clusters: whole(clusters ?? "1", "clusters", 1),
     nodes: whole(nodes ?? "0", "nodes", 0),
     churnPerDay: churnPerDay(churn ?? "0%/day"),
     sources: sourcesOf(sources ?? "notify,sweep"),
@@ -52,7 +52,7 @@ function churnPerDay(text: string): number {
   return Number(number) / 100 / (days[per] ?? 1);
 }
 
-function sourcesOf(text: string): readonly Source[] {
+function sourcesOf(text: string): readonly WakeUpSource[] {
   return text.split(",").map((one) => word(one.trim(), SOURCES, "sources"));
 }
 

@@ -1,4 +1,4 @@
-import { HOURS } from "./bill.ts";
+import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 
 /** Another way to have nodes added and removed, and what it costs in a month beside the nodes themselves. */
 export interface Peer {
@@ -19,9 +19,12 @@ const REPLICAS = 2;
 export function peersOf({ clusters, nodes }: { readonly clusters: number; readonly nodes: number }): readonly Peer[] {
   const replica = HOUR.fargateCpu + 2 * HOUR.fargateGb;
   return [
-    { name: "Karpenter, two replicas on Fargate", perMonth: clusters * HOURS * REPLICAS * replica },
-    { name: "Karpenter, on two m5.large of a node group", perMonth: clusters * HOURS * REPLICAS * HOUR.m5Large },
-    { name: "Karpenter, on two t4g.medium of a node group", perMonth: clusters * HOURS * REPLICAS * HOUR.t4gMedium },
-    { name: "EKS Auto Mode, where the nodes are m5.xlarge", perMonth: clusters * HOURS * nodes * HOUR.m5Xlarge * HOUR.autoModeShare },
+    { name: "Karpenter, two replicas on Fargate", perMonth: clusters * HOURS_A_MONTH * REPLICAS * replica },
+    { name: "Karpenter, on two m5.large of a node group", perMonth: clusters * HOURS_A_MONTH * REPLICAS * HOUR.m5Large },
+    { name: "Karpenter, on two t4g.medium of a node group", perMonth: clusters * HOURS_A_MONTH * REPLICAS * HOUR.t4gMedium },
+    {
+      name: "EKS Auto Mode, where the nodes are m5.xlarge",
+      perMonth: clusters * HOURS_A_MONTH * nodes * HOUR.m5Xlarge * HOUR.autoModeShare,
+    },
   ];
 }

@@ -1,3 +1,4 @@
+import type { WakeUpSource } from "../../functions/adapters/cluster-list.ts";
 import type { SentMetrics } from "../../functions/adapters/metrics.ts";
 
 /** What AWS bills a cluster's part of a stack for, over some time. Counts are not rounded. */
@@ -25,16 +26,14 @@ export interface QuietHour {
   readonly metrics: MetricsInHour;
 }
 
-/** A source of wake-ups beside the sweep, which is always on. */
-export const SOURCES = ["sweep", "notify", "audit"] as const;
-export type Source = (typeof SOURCES)[number];
+export const SOURCES = ["sweep", "notify", "audit"] as const satisfies readonly WakeUpSource[];
 
 /** What the simulation measured (test/simulation/bill): the schema of measured.json. */
 export interface Measured {
   /** By the number of nodes, ascending from 0. */
   readonly quietHours: readonly QuietHour[];
   /** What one node adds that is launched, filled, emptied and ended, by the source of wake-ups. */
-  readonly replacedNode: Readonly<Record<Source, Usage>>;
+  readonly replacedNode: Readonly<Record<WakeUpSource, Usage>>;
   /** The metrics of an hour in which nodes come and go. */
   readonly metricsOfChange: MetricsInHour;
 }

@@ -1,9 +1,9 @@
-import type { Command } from "../../cli/command.ts";
+import { argumentsOf, type Command } from "../../cli/command.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 import { wrap } from "../../core/lib/wrap.ts";
-import { type OptionTable, type Positionals, synopsis } from "../../functions/adapters/command-line.ts";
+import { synopsis } from "../../functions/adapters/command-line.ts";
+import { INSTALLED } from "../../functions/adapters/program.ts";
 
-const NAME = "karpenter-serverless";
 const paragraph = (text: string): readonly string[] => wrap(text, 120);
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
@@ -19,7 +19,7 @@ const JSON_OF: Readonly<Record<string, string>> = {
 };
 
 async function section(command: Command): Promise<string> {
-  const given: { readonly positionals?: Positionals; readonly options: OptionTable } = { ...command, ...(await command.arguments?.()) };
+  const given = await argumentsOf(command);
   const words = given.positionals === undefined ? [] : [[given.positionals.name, given.positionals.description] as const];
   const options = Object.entries(given.options).map(
     ([name, option]) => [`--${name}${option.type === "flag" ? "" : ` ${option.value}`}`, option.description] as const,
@@ -33,7 +33,7 @@ async function section(command: Command): Promise<string> {
     ...paragraph(`${command.summary}.`),
     "",
     "```",
-    `${NAME} ${command.name} ${synopsis(given)}`,
+    `${INSTALLED} ${command.name} ${synopsis(given)}`,
     "```",
     "",
     ...table,
@@ -47,14 +47,14 @@ export async function commandsPage(): Promise<string> {
   return `# Commands
 
 Made from the commands' own tables of arguments, which \`--help\` prints, too. In a checkout \`npm run -s cli --\` stands
-for \`${NAME}\`; a release that is installed with \`npm i -g\` has \`kubectl ${NAME}\` besides.
+for \`${INSTALLED}\`; a release that is installed with \`npm i -g\` has \`kubectl ${INSTALLED}\` besides.
 
 - The exit code is 0; 1 where the answer is no (\`status\` finds a fault) or needs a person's work (\`convert\`); 2 where
   the input or the command line is wrong, with one sentence on standard error.
 - Lines are as wide as the terminal, from 60 to 140 columns, and 100 in a pipe. Only \`lab\` has colours, and only on a
   terminal without \`NO_COLOR\`.
-- \`${NAME} completion bash|zsh|fish\` prints what a shell needs to complete the words:
-  \`source <(${NAME} completion bash)\`, \`${NAME} completion fish | source\`.
+- \`${INSTALLED} completion bash|zsh|fish\` prints what a shell needs to complete the words:
+  \`source <(${INSTALLED} completion bash)\`, \`${INSTALLED} completion fish | source\`.
 
 ${sections.join("\n")}`
     .trimEnd()

@@ -1,4 +1,4 @@
-import { billOf, type Fleet, type Parts } from "../../../cli/cost/bill.ts";
+import { billOf, type Fleet, type Parts, STACK } from "../../../cli/cost/bill.ts";
 import measured from "../../../cli/cost/measured.json" with { type: "json" };
 import { peersOf } from "../../../cli/cost/peers.ts";
 import { amount, PART_NAMES, title } from "../../../cli/cost/table.ts";
@@ -60,6 +60,6 @@ replaced node adds. Between the sizes the figures are on a line; clusters of mor
 - Lambda asks each empty queue with five pollers, each of which waits for 20 s. That is most of an idle stack's bill,
   and the clusters of a stack share it.
 - EKS's audit log, which the source \`audit\` needs, costs $0.50 a GB and is left out, and so is what flows between zones.
-- An alarm costs $0.10; a stack has ${5} where \`alarmTopicArn\` is set (\`--alarms\`).
+- An alarm costs $0.10; a stack has ${STACK.alarms} where \`alarmTopicArn\` is set (\`--alarms\`).
 `;
 }

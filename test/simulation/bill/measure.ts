@@ -1,4 +1,5 @@
-import { type Measured, mapUsage, type QuietHour, SOURCES, type Source, type Usage } from "../../../cli/cost/usage.ts";
+import { type Measured, mapUsage, type QuietHour, type Usage } from "../../../cli/cost/usage.ts";
+import type { WakeUpSource } from "../../../functions/adapters/cluster-list.ts";
 import { createLab, type Lab } from "../../../lab/host.ts";
 import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND, START } from "../story.ts";
 import { billMeter } from "./meter.ts";
@@ -17,7 +18,7 @@ interface Opened {
 }
 
 /** A cluster with so many nodes at rest. */
-async function opened(source: Source, nodes: number): Promise<Opened> {
+async function opened(source: WakeUpSource, nodes: number): Promise<Opened> {
   const meter = billMeter();
   const { hooks, onLog } = meter;
   const sources = source === "sweep" ? [] : [source];
@@ -45,7 +46,7 @@ export async function quietHour(nodes: number): Promise<QuietHour> {
 }
 
 /** What each of ten nodes adds to an hour, in which their pods go and come back. */
-async function replaced(source: Source, nodes: number, quiet: Usage) {
+async function replaced(source: WakeUpSource, nodes: number, quiet: Usage) {
   const CHANGED = 10;
   const { lab, meter, pass, scale } = await opened(source, nodes);
   const standing = () => new Set(lab.world.store.list("Node").map(({ metadata }) => metadata.name));
@@ -65,14 +66,13 @@ async function replaced(source: Source, nodes: number, quiet: Usage) {
 export async function measureBill(sizes: readonly number[]): Promise<Measured> {
   const quietHours: QuietHour[] = [];
   for (const nodes of sizes) quietHours.push(await quietHour(nodes));
-  const last = quietHours.find(({ nodes }) => nodes >= 100) ?? quietHours.at(-1);
-  if (last === undefined) throw new Error("no size to measure");
-  const bySource = new Map<Source, Awaited<ReturnType<typeof replaced>>>();
-  for (const source of SOURCES) bySource.set(source, await replaced(source, last.nodes, last.usage));
-  const of = (source: Source) => bySource.get(source) as Awaited<ReturnType<typeof replaced>>;
+  const steady = quietHours.find(({ nodes }) => nodes >= 100) ?? quietHours.at(-1);
+  if (steady === undefined) throw new Error("no size to measure");
+  const by = (source: WakeUpSource) => replaced(source, steady.nodes, steady.usage);
+  const [sweep, notify, audit] = [await by("sweep"), await by("notify"), await by("audit")];
   return {
     quietHours,
-    replacedNode: { sweep: of("sweep").node, notify: of("notify").node, audit: of("audit").node },
-    metricsOfChange: of("notify").metrics,
+    replacedNode: { sweep: sweep.node, notify: notify.node, audit: audit.node },
+    metricsOfChange: notify.metrics,
   };
 }
