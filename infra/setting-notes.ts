@@ -32,6 +32,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   ENABLE_ZONAL_SHIFT:
     "zones that ARC shifts the EKS cluster away from get no new nodes for as long as the shift lasts; asked once a minute. A cluster that ARC does not manage is told in the log, and works on",
   FEATURE_GATES: "`Name=true,Other=false`; see below. Unknown gates are ignored",
+  HISTORY_DAYS:
+    "how many days the [history](history.md) is kept, which the commands `why`, `history` and `report` read; `0` keeps none. A shorter time holds for what is written from then on",
   IGNORE_DRA_REQUESTS: "only `true`: no node is planned for a pod that claims devices (dynamic resource allocation)",
   ISOLATED_VPC:
     "neither the Price List API nor IAM is called, since no endpoint reaches them: on-demand prices stay those of the release, and each EC2NodeClass must name its `instanceProfile`",

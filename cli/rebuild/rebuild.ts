@@ -1,3 +1,4 @@
+import { adopted, terminatingEntries } from "../../core/history/claim-entries.ts";
 import { REGISTERED } from "../../core/model/labels.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import { planRebuild, type RebuildStep } from "../../core/rebuild/plan.ts";
@@ -29,10 +30,12 @@ async function readSteps({ cluster, kubernetes, store, fleet, now, newId }: Rebu
 }
 
 /** The result of a step in a word or two. */
-async function perform({ write }: RebuildStep, { store }: RebuildDeps): Promise<string> {
+async function perform({ write }: RebuildStep, { store, now }: RebuildDeps): Promise<string> {
   if (write === undefined) return "";
   try {
-    await (write.type === "create" ? store.create(write.record) : store.update(write.record));
+    const { type, record } = write;
+    if (type === "create") await store.create(record, [adopted(record, now())]);
+    else await store.update(record, terminatingEntries(record, now()));
     return "done";
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;

@@ -170,8 +170,10 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
 
   const last = passes.at(-1);
   const unseenPools = passes.at(-1)?.decision.unseenPools;
+  const tried = last?.decision.tried ?? [];
   const command =
-    last?.decision.found && newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found });
+    last?.decision.found &&
+    newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found, tried });
   return {
     view,
     passes,

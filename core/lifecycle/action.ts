@@ -1,3 +1,4 @@
+import type { HistoryEntry } from "../model/history-entry.ts";
 import type { Instance } from "../model/instance.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -44,7 +45,8 @@ export type Action =
   /** Write a record for a NodeClaim without one: it was made by hand, or the table was lost. */
   | { readonly type: "Adopt"; readonly claim: NodeClaim }
   | { readonly type: "CreateClaim"; readonly record: NodeClaimRecord }
-  | { readonly type: "WriteRecord"; readonly record: NodeClaimRecord }
+  /** `history` is written with it, here and where a record is forgotten. */
+  | { readonly type: "WriteRecord"; readonly record: NodeClaimRecord; readonly history?: readonly HistoryEntry[] }
   /** Render a launch from the current EC2NodeClass and catalogue, create its launch templates, store it. */
   | { readonly type: "PrepareLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
   /** Send the stored launch and store its outcome. */
@@ -65,7 +67,7 @@ export type Action =
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }
   | { readonly type: "TerminateInstance"; readonly instanceId: string }
   | { readonly type: "Wake"; readonly wakeUp: WakeUp }
-  | { readonly type: "Forget"; readonly record: NodeClaimRecord }
+  | { readonly type: "Forget"; readonly record: NodeClaimRecord; readonly history?: readonly HistoryEntry[] }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
   | { readonly type: "Count"; readonly metric: MetricName<"counter">; readonly labels: Readonly<Record<string, string>> }

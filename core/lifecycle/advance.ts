@@ -3,6 +3,7 @@
 // Remote calls, and why the NodeClaim was made or disrupted, must not be known here.
 
 import { lineOf } from "../announcements/log-events.ts";
+import { bounded, initializedEntries, registered as registeredEntry, terminatingEntries } from "../history/claim-entries.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { type ConditionChange, conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
@@ -59,7 +60,7 @@ export function advance(view: ClaimView): Step {
   if (claim === undefined) return record.uid === undefined ? createClaim(view, record) : { actions: [] };
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
   if (record.uid !== claim.metadata.uid && (record.uid ?? record.instance) !== undefined) return relink(record, claim);
-  if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
+  if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: CLAIM_DELETED });
   const marked = withMarks(claim, record);
   if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
   if (record.instance === undefined) return launch(view, record, claim);
@@ -89,7 +90,8 @@ function adopt(claim: NodeClaim, now: number): Step {
 /** A NodeClaim that could not be created within the launch time-out is given up, so that its pods are planned again. */
 function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
   if (record.instance === undefined && now - record.createdAt > LAUNCH_TIMEOUT_MS) {
-    const { actions } = markTerminating({ now }, record, "launch_timeout");
+    const detail = "the NodeClaim could not be created";
+    const { actions } = markTerminating({ now }, record, "launch_timeout", { detail });
     return { actions: [...actions, ...wakePlanner(record, "launch_timeout")], again: true };
   }
   return { actions: [{ type: "CreateClaim", record }], again: true };
@@ -110,7 +112,7 @@ export function refuseCreation(view: { readonly now: number }, record: NodeClaim
   const event = { type: "Warning", reason: CREATION_REFUSED_EVENT, message: `NodeClaim is refused: ${message}` } as const;
   return {
     actions: [
-      ...markTerminating(view, refused, CREATION_REFUSED).actions,
+      ...markTerminating(view, refused, CREATION_REFUSED, { detail: message }).actions,
       {
         type: "Log",
         level: "error",
@@ -140,19 +142,38 @@ function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
   };
 }
 
+const CLAIM_DELETED = "the deletion of the NodeClaim was requested";
+const NODE_DELETED = "the deletion of its node was requested";
+
+/** What is said of a termination beside its reason. */
+export interface TerminationFacts {
+  /** Termination waits for nothing beyond it, ms. */
+  readonly deadline?: number;
+  /** A phrase for people; its end is cut off where it is long. */
+  readonly detail?: string;
+  readonly commandId?: string;
+}
+
 /**
  * Decides that a NodeClaim is removed. The record says so first; the deletion of the NodeClaim object and all else
- * follow from it. With a deadline (ms), termination waits for nothing beyond it.
+ * follow from it.
  */
-export function markTerminating(view: { readonly now: number }, record: NodeClaimRecord, reason: string, deadline?: number): Step {
-  const next = { ...record, terminating: { reason, at: view.now, ...(deadline !== undefined && { deadline }) }, dueAt: view.now };
+export function markTerminating(
+  view: { readonly now: number },
+  record: NodeClaimRecord,
+  reason: string,
+  { deadline, detail, commandId }: TerminationFacts = {},
+): Step {
+  const said = { ...(detail !== undefined && { detail: bounded(detail) }), ...(commandId !== undefined && { commandId }) };
+  const terminating = { reason, at: view.now, ...said, ...(deadline !== undefined && { deadline }) };
+  const next = { ...record, terminating, dueAt: view.now };
   const labels = {
     reason,
     nodepool: record.nodePool ?? "",
     capacity_type: record.instance?.capacityType ?? "",
   };
   const counted: readonly Action[] = reason === "deleted" ? [] : [{ type: "Count", metric: "nodeclaims_disrupted_total", labels }];
-  return { actions: [{ type: "WriteRecord", record: next }, ...counted], again: true };
+  return { actions: [{ type: "WriteRecord", record: next, history: terminatingEntries(next, view.now) }, ...counted], again: true };
 }
 
 /**
@@ -195,8 +216,10 @@ const HELD_POLL_MS = 2_000;
 const TIMEOUTS = { launch_timeout: LAUNCH_TIMEOUT_MS, registration_timeout: REGISTRATION_TIMEOUT_MS };
 
 function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, reason: keyof typeof TIMEOUTS): Step {
-  const step = markTerminating(view, record, reason);
-  const launched = conditionOf(claim.status?.conditions, "Launched");
+  const { conditions } = claim.status ?? {};
+  const launched = conditionOf(conditions, "Launched");
+  const last = reason === "launch_timeout" ? launched : conditionOf(conditions, "Registered");
+  const step = markTerminating(view, record, reason, last?.message ? { detail: last.message } : {});
   const why =
     launched?.status === "True"
       ? {}
@@ -228,7 +251,12 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
     return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
   }
-  const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
+  const { name } = node.metadata;
+  if (record.nodeName !== name) {
+    const next = { ...record, nodeName: name };
+    return { actions: [{ type: "WriteRecord", record: next, history: [registeredEntry(next, name, view.now)] }], again: true };
+  }
+  const named = { ...claim, status: { ...claim.status, nodeName: name } };
   const pool = record.nodePool ?? "";
   return {
     actions: [
@@ -294,7 +322,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
     const lost = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
     return { actions: writeConditions(view, claim, [lost]), wakeAt };
   }
-  if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
+  if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const missing = whatIsMissing(node, claim);
   if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), wakeAt };
   if (node.metadata.labels?.[INITIALIZED] !== "true") {
@@ -326,10 +354,11 @@ function nominate({ cluster, name, podUids }: NodeClaimRecord): readonly Action[
 
 /** An initialized NodeClaim: it stays until its node is deleted or it expires. */
 function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (view.nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return markTerminating(view, record, "deleted");
+  if (view.nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined))
+    return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const expiresAt = expiryOf(claim);
   if (expiresAt !== undefined && view.now >= expiresAt) {
-    const step = markTerminating(view, record, "expired");
+    const step = markTerminating(view, record, "expired", { detail: `expireAfter is ${claim.spec.expireAfter ?? "720h"}` });
     const log: Action = {
       type: "Log",
       level: "debug",
@@ -340,8 +369,11 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   }
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
-  const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
-  return { actions: record.initializedAt === undefined ? [write, ...initialized(record)] : [write] };
+  const isNew = record.initializedAt === undefined;
+  const nodeName = record.nodeName ?? claim.status?.nodeName;
+  const next = { ...record, ...(nodeName !== undefined && { nodeName }), initializedAt: record.initializedAt ?? view.now, dueAt };
+  const write: Action = { type: "WriteRecord", record: next, ...(isNew && { history: initializedEntries(next, view.now) }) };
+  return { actions: isNew ? [write, ...initialized(record)] : [write] };
 }
 
 /**

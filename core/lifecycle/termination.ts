@@ -1,4 +1,5 @@
 import { lineOf } from "../announcements/log-events.ts";
+import { removedEntries } from "../history/claim-entries.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.ts";
 import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, ZONE } from "../model/labels.ts";
@@ -65,7 +66,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
     actions: [
       { type: "Wake", wakeUp: { kind: "disruption", cluster, cause: "NodesRemoved", delayMs: SETTLE_MS } },
       { type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeClaimRemoved", detail: name } },
-      { type: "Forget", record },
+      { type: "Forget", record, history: removedEntries(record, view.now) },
     ],
   };
 }

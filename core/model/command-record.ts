@@ -3,6 +3,15 @@ import type { PlannedNodeClaim } from "./plan.ts";
 /** Why nodes are disrupted: the reason that NodePool budgets name. */
 export type DisruptionReason = "Empty" | "Underutilized" | "Drifted";
 
+/** A set of nodes that was tried beside the chosen one. */
+export interface TriedInstead {
+  readonly nodes: readonly string[];
+  /** USD; 0 for a set that cannot be removed. */
+  readonly savesPerHour: number;
+  /** Why it was not chosen, in the words of the events. */
+  readonly why: string;
+}
+
 /** A node that a command disrupts, as it was when the command was decided. */
 export interface CommandCandidate {
   readonly nodeClaim: string;
@@ -44,6 +53,9 @@ export interface CommandRecord {
   readonly replacementClaims: readonly string[];
   /** USD. */
   readonly savingsPerHour: number;
+  /** The best few other sets of nodes that were tried, and how many in all: for the history. */
+  readonly tried?: readonly TriedInstead[];
+  readonly triedCount?: number;
   readonly phase: "Validating" | "Replacing" | "Deleting" | "RollingBack" | "SetAside";
   /** Why the command cannot be read; only in phase SetAside, which is never stored (read-record.ts). */
   readonly problem?: string;

@@ -64,11 +64,23 @@ export interface NodeClaimRecord {
   /** When a launch failed for a reason that may pass, ms; the lifecycle retries it. */
   readonly launchFailedAt?: number;
   readonly launchedAt?: number;
+  /** What the machine cost when it was launched, as far as that was known; USD. */
+  readonly launchPrice?: {
+    readonly pricePerHour?: number;
+    /** Of the same type on demand in the same zone. */
+    readonly onDemandPerHour?: number;
+  };
+  /** The node, once it has registered. */
+  readonly nodeName?: string;
   readonly initializedAt?: number;
   /** Set when the NodeClaim must be removed; no instance is launched for it from then on. */
   readonly terminating?: {
     readonly reason: string;
     readonly at: number;
+    /** What is known beyond the reason, as a phrase for people. */
+    readonly detail?: string;
+    /** The disruption command that removes the NodeClaim. */
+    readonly commandId?: string;
     /**
      * After this time (ms) termination no longer waits for pods and volumes; absent: terminationGracePeriod of the
      * NodeClaim decides.

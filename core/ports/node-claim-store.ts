@@ -1,4 +1,5 @@
 import type { CommandRecord } from "../model/command-record.ts";
+import type { HistoryEntry, HistoryRange } from "../model/history-entry.ts";
 import type { Lease } from "../model/lease.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { UnreadableRecord } from "../model/read-record.ts";
@@ -8,6 +9,9 @@ import type { UnavailableOffering } from "../model/unavailable-offering.ts";
  * The records of intent, one partition per cluster. All reads except `byInstance` are strongly consistent. A write
  * names the version that was read and throws ConflictError when another write came first, so that no change is
  * overwritten unseen.
+ *
+ * A write may bring entries of the history (`history`), which are stored in the same transaction: all of it is written,
+ * or none. How many days they are kept, and whether at all, is the deployment's choice, which no caller knows.
  * @example
  * const record = await store.get("prod", "default-x7k2p");
  * if (record) await store.update({ ...record, dueAt: now }); // throws ConflictError when the record has changed
@@ -15,13 +19,19 @@ import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 export interface NodeClaimStore {
   /**
    * Writes the intents, and the command that they belong to, on the condition that the lease is still held. One
-   * transaction holds at most 99 intents; transactions run in order, so that a crash leaves a prefix. An intent that
-   * exists under the same intentId is not written again. Throws ConflictError when the lease was lost or the command
-   * has changed.
+   * transaction holds at most 99 intents and entries; transactions run in order, so that a crash leaves a prefix. An
+   * intent that exists under the same intentId is not written again. An entry that names the NodeClaim of an intent is
+   * written with that intent alone, and any other with the command. Throws ConflictError when the lease was lost or the
+   * command has changed.
    */
-  writeIntents(lease: Lease, records: readonly NodeClaimRecord[], command?: CommandRecord): Promise<void>;
+  writeIntents(
+    lease: Lease,
+    records: readonly NodeClaimRecord[],
+    command?: CommandRecord,
+    history?: readonly HistoryEntry[],
+  ): Promise<void>;
   /** Writes a record that must not exist yet (adoption). Throws ConflictError when it exists. */
-  create(record: NodeClaimRecord): Promise<NodeClaimRecord>;
+  create(record: NodeClaimRecord, history?: readonly HistoryEntry[]): Promise<NodeClaimRecord>;
   /** Throws UnreadableRecordError for a record that cannot be read. */
   get(cluster: string, name: string): Promise<NodeClaimRecord | undefined>;
   /** All records of a cluster; those that cannot be read are given to `setAside` instead. */
@@ -29,9 +39,12 @@ export interface NodeClaimStore {
   /** By EC2 instance id, over all clusters; the answer may be one second old. Undefined when it cannot be read. */
   byInstance(instanceId: string): Promise<NodeClaimRecord | undefined>;
   /** Replaces the record whose version is `record.version`; returns the record with its new version. */
-  update(record: NodeClaimRecord): Promise<NodeClaimRecord>;
-  /** Removes the record if its version is still the given one. A record that does not exist counts as removed. */
-  remove(record: NodeClaimRecord): Promise<void>;
+  update(record: NodeClaimRecord, history?: readonly HistoryEntry[]): Promise<NodeClaimRecord>;
+  /**
+   * Removes the record if its version is still the given one. A record that does not exist counts as removed: then no
+   * entry is written either.
+   */
+  remove(record: NodeClaimRecord, history?: readonly HistoryEntry[]): Promise<void>;
 
   markUnavailable(cluster: string, offerings: readonly UnavailableOffering[]): Promise<void>;
   /** The marks that have not expired at `now` (ms). */
@@ -48,8 +61,14 @@ export interface NodeClaimStore {
   commands(cluster: string): Promise<readonly CommandRecord[]>;
   /** Writes a new command on the condition that the lease is held. Throws ConflictError otherwise. */
   createCommand(lease: Lease, command: CommandRecord): Promise<CommandRecord>;
-  updateCommand(command: CommandRecord): Promise<CommandRecord>;
-  removeCommand(command: CommandRecord): Promise<void>;
+  updateCommand(command: CommandRecord, history?: readonly HistoryEntry[]): Promise<CommandRecord>;
+  /** As `remove`. */
+  removeCommand(command: CommandRecord, history?: readonly HistoryEntry[]): Promise<void>;
+
+  /** Writes entries that tell of no record: those of the same key (core/history/keys.ts) are replaced. */
+  addHistory(entries: readonly HistoryEntry[]): Promise<void>;
+  /** The entries of a cluster in the range, as far as they are kept, in the order of time; eventually consistent. */
+  history(cluster: string, range: HistoryRange): Promise<readonly HistoryEntry[]>;
 
   /** True for the first call with a key until the key expires; deduplicates events. Times in ms. */
   isFirstWithin(cluster: string, key: string, now: number, ttlMs: number): Promise<boolean>;

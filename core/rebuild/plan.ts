@@ -100,7 +100,11 @@ function lostClaims({ records, claims, nodes, nodePools, instances, now }: Remai
     const { instance, uid: _, ...rest } = record;
     const shown = { what: `NodeClaim ${record.name}`, ...(instance && { machine: instance.id }), why: "its custom resource has vanished" };
     if (instance === undefined || !alive.has(instance.id)) {
-      const ended = { ...record, terminating: { reason: "deleted", at: now }, dueAt: now };
+      const ended = {
+        ...record,
+        terminating: { reason: "deleted", at: now, detail: "its NodeClaim has vanished, and so has its machine" },
+        dueAt: now,
+      };
       return { ...shown, outcome: "it is forgotten, since it has no machine", write: { type: "update", record: ended } };
     }
     const manifest = withOwner(record.manifest, nodePools);

@@ -82,6 +82,7 @@ export function recordFromClaim(
     pricePerHour: 0,
     launchAttempts: 0,
     ...(instance && { instance, launchedAt: createdAt }),
+    ...(claim.status?.nodeName !== undefined && { nodeName: claim.status.nodeName }),
     dueAt: now,
   };
 }

@@ -14,6 +14,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     items: [
       { text: "Commands", link: "/commands" },
       { text: "Settings", link: "/settings" },
+      { text: "History: why, history, report", link: "/history" },
       { text: "Metrics, events, log lines", link: "/metrics-and-events" },
     ],
   },

@@ -79,6 +79,7 @@ export const SETTINGS = {
     fallback: "",
     read: readerOf("a list such as SpotToSpotConsolidation=true,NodeRepair=false", readGates),
   },
+  HISTORY_DAYS: { as: "historyDays", readBy: "wiring", fallback: "30", read: wholeNumberOf(0), isOurs: true },
   /** Share of an instance's memory. */
   VM_MEMORY_OVERHEAD_PERCENT: { as: "vmMemoryOverheadPercent", readBy: "decisions", fallback: "0.075", read: numberOf(0) },
   RESERVED_ENIS: { as: "reservedEnis", readBy: "decisions", fallback: "0", read: wholeNumberOf(0) },

@@ -173,14 +173,15 @@ async function performStep(
   state: ClusterState,
   deps: ClusterDeps,
 ): Promise<CommandRecord | undefined> {
-  for (const action of step.actions) await performCommandAction(action, { lease, state, deps });
+  const { history = [] } = step;
+  for (const action of step.actions) await performCommandAction(action, { lease, state, deps, history });
   if (step.done) {
-    await deps.store.removeCommand(command);
+    await deps.store.removeCommand(command, history);
     return undefined;
   }
   if (step.next === undefined) return command;
   if (step.actions.some(({ type }) => type === "WriteReplacements")) return step.next;
-  return deps.store.updateCommand(step.next);
+  return deps.store.updateCommand(step.next, history);
 }
 
 /**

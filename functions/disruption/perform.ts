@@ -1,6 +1,8 @@
 import type { CommandAction } from "../../core/disruption/command/command-action.ts";
+import { creationTimes, plannedEntry } from "../../core/history/planned.ts";
 import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/disrupted-taint.ts";
-import { withCondition, withoutCondition } from "../../core/model/conditions.ts";
+import { conditionOf, withCondition, withoutCondition } from "../../core/model/conditions.ts";
+import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -18,6 +20,8 @@ export interface CommandContext {
   readonly lease: Lease;
   readonly state: ClusterState;
   readonly deps: ClusterDeps;
+  /** What the history keeps of the step, written where the step's replacements are. */
+  readonly history?: readonly HistoryEntry[];
 }
 
 /** Performs one action of a command. Each may be repeated: what is done already stays as it is. */
@@ -37,7 +41,10 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "WriteReplacements":
       return writeReplacements(action, context);
     case "DeleteClaim":
-      await terminateClaim(action.claim, action.reason, deps);
+      await terminateClaim(action.claim, action.reason, deps, {
+        commandId: action.commandId,
+        ...(action.reason === "drifted" && driftOf(action.claim, context)),
+      });
       return;
     case "Event":
       return publishOnce(action.event, deps);
@@ -46,6 +53,14 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "Count":
       return deps.metrics.count(action.metric, action.labels, action.value);
   }
+}
+
+/** What of the NodeClaim has drifted, as its condition says. */
+function driftOf(name: string, { state }: CommandContext): { readonly detail?: string } {
+  const claim = state.snapshot.nodeClaims.find(({ metadata }) => metadata.name === name);
+  const { reason, message } = conditionOf(claim?.status?.conditions, "Drifted") ?? {};
+  const detail = [reason, message].filter((text) => text !== undefined && text !== "" && text !== "Drifted");
+  return detail.length === 0 ? {} : { detail: [...new Set(detail)].join(": ") };
 }
 
 const MAX_TRIES = 5;
@@ -86,12 +101,13 @@ async function persist(change: () => Promise<void>): Promise<void> {
 /** Writes the intents and the command in one transaction, then wakes the lifecycle for each NodeClaim. */
 async function writeReplacements(
   { replacements, command }: Extract<CommandAction, { type: "WriteReplacements" }>,
-  { lease, state, deps }: CommandContext,
+  { lease, state, deps, history = [] }: CommandContext,
 ): Promise<void> {
   const { cluster, store, wakeUps, now } = deps;
+  const createdAt = creationTimes(state.snapshot.pods);
   const pools = new Map(state.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(state.snapshot);
-  const records = replacements.flatMap(({ name, intentId, planned }) => {
+  const made = replacements.flatMap(({ name, intentId, planned }) => {
     const pool = pools.get(planned.nodePool);
     // Since the decision the planner may have nominated some of the pods to other NodeClaims; those pods stay with
     // them.
@@ -110,8 +126,12 @@ async function writeReplacements(
       commandId: command.id,
       instanceTypes,
     };
-    return pool ? [intentFor(planned, pool, facts)] : [];
+    if (pool === undefined) return [];
+    const record = intentFor(planned, pool, facts);
+    const together = replacements.length;
+    return [{ record, entry: plannedEntry(planned, record, { instanceTypes, createdAt, together }) }];
   });
-  await store.writeIntents(lease, records, command);
+  const records = made.map(({ record }) => record);
+  await store.writeIntents(lease, records, command, [...history, ...made.map(({ entry }) => entry)]);
   await wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: cluster.name, claim: name })));
 }

@@ -1,4 +1,5 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
+import { collected } from "../../core/history/claim-entries.ts";
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
 import { foreignCluster } from "../../core/lifecycle/identity.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
@@ -33,14 +34,14 @@ async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise
   const alive = new Set(found.filter(isAlive).map(({ id }) => id));
   for (const { name, instance } of suspects) {
     if (instance === undefined || alive.has(instance.id)) continue;
-    if (await terminateClaim(name, "garbage_collected", deps)) {
+    if (await terminateClaim(name, "garbage_collected", deps, { detail: `EC2 does not list ${instance.id}` })) {
       deps.log.info("garbage collecting nodeclaim with no cloudprovider representation", claimLogFields(name));
     }
   }
 }
 
 async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
-  const { cluster, fleet, kubernetes, log } = deps;
+  const { cluster, fleet, kubernetes, log, store } = deps;
   const { ended, held } = orphanInstances(inventory);
   if (held.length > 0) {
     const ids = held.map(({ id }) => id);
@@ -51,6 +52,8 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
   for (const instance of ended) {
     const { id, zone } = instance;
     if (foreignCluster(instance, cluster.name) !== undefined) continue;
+    // No record tells of it, so its entry comes first: a repeated run replaces the entry.
+    await store.addHistory([collected(instance, cluster.name, deps.now())]);
     await fleet.terminate(id);
     log.info("garbage collected cloudprovider instance", {
       controller: "instance.garbagecollection",

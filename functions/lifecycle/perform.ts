@@ -1,3 +1,4 @@
+import { adopted } from "../../core/history/claim-entries.ts";
 import type { Action } from "../../core/lifecycle/action.ts";
 import { refuseCreation } from "../../core/lifecycle/advance.ts";
 import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
@@ -32,7 +33,7 @@ export async function perform(action: Action, name: string, known: Known, deps: 
     case "CreateClaim":
       return createClaim(action.record, deps);
     case "WriteRecord":
-      return keep({ record: await store.update(action.record) });
+      return keep({ record: await store.update(action.record, action.history) });
     case "PrepareLaunch":
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
@@ -69,7 +70,7 @@ export async function perform(action: Action, name: string, known: Known, deps: 
       await deps.wakeUps.wake([action.wakeUp]);
       return "done";
     case "Forget":
-      await store.remove(action.record);
+      await store.remove(action.record, action.history);
       return "done";
     case "Event":
       await publishOnce(action.event, deps);
@@ -116,7 +117,8 @@ async function adopt(claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> 
     return "done";
   }
   const launched = shown ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
-  await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
+  const record = recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched });
+  await store.create(record, [adopted(record, now())]);
   return "look again";
 }
 

@@ -25,7 +25,7 @@ export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[
 
 async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps): Promise<void> {
   const { name, labels } = claim.metadata;
-  if (!(await terminateClaim(name, "unhealthy", deps, deps.now()))) return;
+  if (!(await terminateClaim(name, "unhealthy", deps, { deadline: deps.now(), detail: `condition ${condition} of the node` }))) return;
   logEvent(deps.log, "deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
   deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
     condition: condition.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),

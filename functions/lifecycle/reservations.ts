@@ -40,7 +40,7 @@ async function endExpiring(reserved: readonly Reserved[], deps: LifecycleDeps): 
   const expiring = expiringIds(await deps.kubernetes.list("EC2NodeClass"), deps.now());
   const isEnding = ({ instance }: Reserved): boolean => expiring.has(instance.reservationId);
   for (const record of reserved.filter(isEnding)) {
-    if (!(await terminateClaim(record.name, "capacity_block_expiring", deps))) continue;
+    if (!(await terminateClaim(record.name, "capacity_block_expiring", deps, { detail: record.instance.reservationId }))) continue;
     const fields = { ...claimLogFields(record.name), ...machineFields(record), "capacity-reservation-id": record.instance.reservationId };
     deps.log.info("initiating delete for capacity block expiration", fields);
   }

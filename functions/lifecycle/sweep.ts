@@ -11,7 +11,7 @@ import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
 import { collectGarbage } from "./garbage-collection.ts";
-import { hydrateRecords } from "./hydration.ts";
+import { hydratePrices, hydrateRecords } from "./hydration.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
@@ -57,6 +57,7 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
       ),
     () => pollStatus(records, deps),
     () => reconcileReservations(records, deps),
+    () => hydratePrices(records, known, deps),
     async () => {
       const instances = await fleet.list(cluster.name);
       await hydrateRecords(records, instances, deps);
@@ -98,7 +99,8 @@ async function endVanished(records: readonly NodeClaimRecord[], claims: readonly
   const { ended, held } = vanishedClaims({ records, claims: await deps.kubernetes.list("NodeClaim") });
   // A list may come from the informer's memory; a get by name always asks the API server.
   for (const { name } of ended)
-    if ((await deps.kubernetes.get("NodeClaim", name)) === undefined) await terminateClaim(name, "deleted", deps);
+    if ((await deps.kubernetes.get("NodeClaim", name)) === undefined)
+      await terminateClaim(name, "deleted", deps, { detail: "the NodeClaim vanished: its finalizer was removed" });
   if (held.length > 0) {
     const names = held.map(({ name }) => name);
     await reportHeldInstances(`${held.length} NodeClaims have vanished without being deleted`, names, deps);

@@ -1,6 +1,8 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
+import { creationTimes, plannedEntry } from "../../core/history/planned.ts";
 import { roundRobin } from "../../core/lib/round-robin.ts";
+import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
@@ -22,6 +24,7 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { nominateNodes } from "./nominate.ts";
+import { recordWaits } from "./record-waits.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
@@ -100,7 +103,7 @@ async function decide(reason: WakeUpReason<"provision">, cluster: ClusterDeps): 
     const known = [...state.records, ...records];
     const final = withoutPreliminary(real, snapshot, known, deps);
     report({ plan, real, final, records, pending }, deps, deps.now() - began);
-    await deps.store.writeIntents(lease, records);
+    await deps.store.writeIntents(lease, records, undefined, historyOf(plan, records, snapshot));
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);
     outcome = { ...outcome, plan, final, records };
@@ -112,6 +115,7 @@ async function publish({ state, snapshot, plan, final, records }: Outcome, deps:
   await nominateNodes(snapshot, deps);
   await reportSetAside(state.setAside, deps);
   if (final !== undefined) await publishPodEvents(final, records, snapshot, deps);
+  if (final !== undefined) await recordWaits(final, snapshot, deps);
   if (plan !== undefined) await writeBufferStatus(state.headroom, plan, snapshot, deps);
 }
 
@@ -160,6 +164,20 @@ function intentsOf(
     plan: { ...plan, newNodeClaims: kept.map(({ planned }) => planned), podErrors: { ...plan.podErrors, ...Object.fromEntries(refused) } },
     records: kept.map(({ record }) => record),
   };
+}
+
+/** Why each NodeClaim of a plan; `records` are in the order of its NodeClaims. */
+function historyOf(
+  { newNodeClaims }: Plan,
+  records: readonly NodeClaimRecord[],
+  { pods, instanceTypes }: Snapshot,
+): readonly HistoryEntry[] {
+  const createdAt = records.length > 0 ? creationTimes(pods) : new Map<string, number>();
+  return newNodeClaims.flatMap((planned, i) => {
+    const record = records[i];
+    const types = instanceTypes.get(planned.nodePool) ?? [];
+    return record ? [plannedEntry(planned, record, { instanceTypes: types, createdAt, together: records.length })] : [];
+  });
 }
 
 /**

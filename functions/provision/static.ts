@@ -1,5 +1,6 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
+import { plannedEntry } from "../../core/history/planned.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isStatic, staticClaim } from "../../core/static-capacity/claim.ts";
@@ -53,8 +54,9 @@ async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease
   }
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
   const records = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
+  const history = records.map((record) => plannedEntry(planned.ok, record, { instanceTypes, createdAt: new Map(), together: add }));
   logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
-  await deps.store.writeIntents(lease, records);
+  await deps.store.writeIntents(lease, records, undefined, history);
   await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
 }
 
@@ -63,7 +65,9 @@ async function shrink(change: ReplicaChange, { snapshot, records, commands }: Cl
   const view = viewCluster({ snapshot, records, commands, now: deps.now() });
   const { active = [] } = countReplicas({ claims: snapshot.nodeClaims, records, commands }).get(nodePool.metadata.name) ?? {};
   logEvent(deps.log, "deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
-  for (const name of chooseSurplus(view, active, remove)) await terminateClaim(name, "deleted", deps);
+  for (const name of chooseSurplus(view, active, remove)) {
+    await terminateClaim(name, "deleted", deps, { detail: `the NodePool has more nodes than its ${change.desired} replicas` });
+  }
 }
 
 function fieldsOf({ nodePool, current, desired }: ReplicaChange) {

@@ -24,7 +24,7 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
     await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
   }
   const deadline = action === "ForcefulTermination" ? now() : undefined;
-  const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline));
+  const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline === undefined ? {} : { deadline }));
   if (ended) {
     logEvent(log, "initiating delete from interruption message", {
       controller: "interruption",

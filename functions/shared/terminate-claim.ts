@@ -1,4 +1,5 @@
-import { markTerminating } from "../../core/lifecycle/advance.ts";
+import { hastened } from "../../core/history/claim-entries.ts";
+import { markTerminating, type TerminationFacts } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
@@ -8,16 +9,17 @@ const MAX_TRIES = 5;
 
 /**
  * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and
- * provisioning, which plans for the pods that must move. At the deadline (ms since the epoch), if given, the NodeClaim
- * is terminated by force, even if it was terminating before with more time. False when there was nothing to change.
+ * provisioning, which plans for the pods that must move. At the deadline, if given, the NodeClaim is terminated by
+ * force, even if it was terminating before with more time. False when there was nothing to change.
  * Throws ConflictError when others keep writing the record.
  */
 export async function terminateClaim(
   name: string,
   reason: string,
   { cluster, store, wakeUps, metrics, now }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now">,
-  deadline?: number,
+  facts: TerminationFacts = {},
 ): Promise<boolean> {
+  const { deadline, detail } = facts;
   const wakeUp = [
     { kind: "claim", cluster: cluster.name, claim: name },
     { kind: "provision", cluster: cluster.name, cause: "NodeClaimTerminating", detail: `${reason} ${name}` },
@@ -32,8 +34,10 @@ export async function terminateClaim(
       await wakeUps.wake(wakeUp);
       return false;
     }
-    if (terminating && hasten) await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() });
-    else await writeTermination(record, reason, { store, metrics, now }, deadline);
+    if (terminating && hasten) {
+      const entry = hastened(record, now(), { reason, detail, deadline });
+      await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() }, [entry]);
+    } else await writeTermination(record, reason, { store, metrics, now }, facts);
     await wakeUps.wake(wakeUp);
     return true;
   };
@@ -50,10 +54,10 @@ export async function writeTermination(
   record: NodeClaimRecord,
   reason: string,
   { store, metrics, now }: Pick<ClusterDeps, "store" | "metrics" | "now">,
-  deadline?: number,
+  facts: TerminationFacts = {},
 ): Promise<void> {
-  for (const action of markTerminating({ now: now() }, record, reason, deadline).actions) {
-    if (action.type === "WriteRecord") await store.update(action.record);
+  for (const action of markTerminating({ now: now() }, record, reason, facts).actions) {
+    if (action.type === "WriteRecord") await store.update(action.record, action.history);
     if (action.type === "Count") metrics.count(action.metric, action.labels);
   }
 }

@@ -25,7 +25,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     later,
-    store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
+    store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now, historyDays: config.historyDays }),
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
     metrics: metricsOf(clusters.length === 1 ? clusters[0] : undefined),

@@ -32,6 +32,7 @@ const CORE = [
   "pods",
   "signals",
   "interruption",
+  "history",
   "conversion",
   "repair",
   "capacity-buffers",

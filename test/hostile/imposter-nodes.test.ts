@@ -81,7 +81,8 @@ describe("a NodeClaim whose node has joined", () => {
   });
 
   it("is registered late when its node is complete", () => {
-    expect(step([node()], LATE).actions.map(({ type }) => type)).toContain("RecordRegistration");
+    const written = step([node()], LATE).actions.flatMap((action) => (action.type === "WriteRecord" ? [action.record] : []));
+    expect(written.map(({ nodeName, terminating }) => [nodeName, terminating])).toEqual([[node().metadata.name, undefined]]);
   });
 });
 

@@ -8,6 +8,7 @@ import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { DecisionInput } from "../consolidation/input.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
+import { disruptedEntry, disruptionFailed } from "../reports/history.ts";
 import { onBoth } from "../reports/plan-events.ts";
 import { commandFields, commandName, commandText, disruptingVia } from "../reports/wording.ts";
 import { commandCandidate, consolidationTypeOf } from "./command.ts";
@@ -103,8 +104,16 @@ function abandon(context: StepContext, why: "churn" | "budget" | "scheduling"): 
         : "abandoning disruption command, it is no longer valid",
     fields: { command: commandName(command), "command-id": command.id, cause: why },
   };
-  return { actions: [log, ...events, ...count, ...unmarkAll(context)], done: "failed" };
+  const history = [disruptionFailed(command, context.now, ABANDONED[why])];
+  return { actions: [log, ...events, ...count, ...unmarkAll(context)], history, done: "failed" };
 }
+
+/** Why a command no longer holds when it is checked again. */
+const ABANDONED = {
+  churn: "when it was checked again after 15 s, pods had come or gone",
+  budget: "when it was checked again after 15 s, the budget no longer allowed it",
+  scheduling: "when it was checked again after 15 s, the pods would have gone elsewhere, or it would have saved less",
+} as const;
 
 /**
  * Marks the nodes and writes the replacement claims. Only with the claims written do the nodes count as disrupting,
@@ -125,7 +134,8 @@ function execute(context: StepContext, { candidates }: Extract<Validation, { hol
     ...mark(view, narrowed),
   ];
   if (replacements.length === 0) {
-    return { actions: started, next: { ...narrowed, phase: "Deleting", since: now, dueAt: now }, wakeAt: now };
+    const history = [disruptedEntry(narrowed, now)];
+    return { actions: started, next: { ...narrowed, phase: "Deleting", since: now, dueAt: now }, history, wakeAt: now };
   }
   const next: CommandRecord = {
     ...narrowed,
@@ -134,7 +144,8 @@ function execute(context: StepContext, { candidates }: Extract<Validation, { hol
     since: now,
     dueAt: now + POLL_MS,
   };
-  return { actions: [...started, { type: "WriteReplacements", replacements, command: next }], next, wakeAt: now + POLL_MS };
+  const write: CommandAction = { type: "WriteReplacements", replacements, command: next };
+  return { actions: [...started, write], next, history: [disruptedEntry(next, now)], wakeAt: now + POLL_MS };
 }
 
 function order({ candidates }: CommandRecord, nodeClaim: string): number {
@@ -207,6 +218,7 @@ function rollBack({ command, now }: StepContext, cause: string, missing: number)
       { type: "Count", metric: "voluntary_disruption_queue_failures_total", labels, value: missing },
     ],
     next: { ...command, phase: "RollingBack", since: now, dueAt: now },
+    history: [disruptionFailed(command, now, cause)],
     wakeAt: now,
   };
 }
@@ -226,7 +238,7 @@ function whenDeleting({ command, view, now }: StepContext): CommandStep {
     ...onBoth(view, nodeClaim, { type: "Normal", reason: "DisruptionTerminating", message: "" }).map(
       (event) => ({ type: "Event", event: { ...event, message: `Disrupting ${event.about.kind}: ${command.reason}` } }) as const,
     ),
-    { type: "DeleteClaim", claim: nodeClaim, reason },
+    { type: "DeleteClaim", claim: nodeClaim, reason, commandId: command.id },
   ]);
   return { actions: deletions, wakeAt: now + 1_000 };
 }

@@ -1,4 +1,5 @@
 import type { CommandRecord } from "../../model/command-record.ts";
+import type { HistoryEntry } from "../../model/history-entry.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { LogFields } from "../../ports/log.ts";
@@ -31,7 +32,7 @@ export type CommandAction =
    * Mark the claim's record as terminating; `reason` is the label of nodeclaims_disrupted_total, which the shell counts
    * with it.
    */
-  | { readonly type: "DeleteClaim"; readonly claim: string; readonly reason: string }
+  | { readonly type: "DeleteClaim"; readonly claim: string; readonly reason: string; readonly commandId: string }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
   | {
@@ -46,6 +47,8 @@ export interface CommandStep {
   readonly actions: readonly CommandAction[];
   /** The command's new state; undefined when it does not change. */
   readonly next?: CommandRecord;
+  /** What the history keeps: written with the command's new state, or with its removal. */
+  readonly history?: readonly HistoryEntry[];
   /** Set when the command has ended and is removed after the actions. */
   readonly done?: "succeeded" | "failed";
   /** When the next step is due at the latest, ms since the epoch; `now` means at once, with the state read again. */

@@ -2,8 +2,9 @@ import type { CommandCandidate, CommandRecord } from "../../model/command-record
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { podKey } from "../../pods/predicates.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf, zoneOf } from "../cluster/candidate.ts";
-import { type Method, reasonOf } from "../consolidation/decision.ts";
+import { type Method, reasonOf, type Tried } from "../consolidation/decision.ts";
 import { savingsOf } from "../prices/savings.ts";
+import { bestOthers } from "../reports/history.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
 /** Karpenter's metric label consolidation_type; empty for Drift, which is not consolidation. */
@@ -39,8 +40,10 @@ export function newCommand(decided: {
   readonly replacements: readonly PlannedNodeClaim[];
   readonly destinations?: CommandRecord["destinations"];
   readonly onlyDestinations?: boolean;
+  /** Every set of nodes that was tried. */
+  readonly tried?: readonly Tried[];
 }): CommandRecord {
-  const { cluster, id, now, method, replacements, destinations = {}, onlyDestinations = false } = decided;
+  const { cluster, id, now, method, replacements, destinations = {}, onlyDestinations = false, tried = [] } = decided;
   const candidates = decided.candidates.map(commandCandidate);
   return {
     cluster,
@@ -55,6 +58,7 @@ export function newCommand(decided: {
     ...(onlyDestinations && { onlyDestinations }),
     replacementClaims: [],
     savingsPerHour: savingsOf(candidates, replacements),
+    ...(tried.length > 0 && { tried: bestOthers(tried, candidates), triedCount: tried.length }),
     phase: "Validating",
     createdAt: now,
     since: now,

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, type TransactWriteItem, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { claimRecordProblem, readCommand } from "../../../core/model/read-record.ts";
@@ -12,6 +13,7 @@ import type { UnavailableOffering } from "../../../core/model/unavailable-offeri
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { dynamoDocuments } from "./dynamodb-documents.ts";
+import { dynamoHistory } from "./dynamodb-history.ts";
 import {
   calling,
   conditionFailure,
@@ -28,7 +30,7 @@ import {
   unpacked,
   writeAll,
 } from "./dynamodb-table.ts";
-import { intentBatches } from "./intent-batches.ts";
+import { type IntentBatch, intentBatches } from "./intent-batches.ts";
 import { readClaim, readClaims, withSchema } from "./records.ts";
 
 const CLAIM = "claim#";
@@ -73,22 +75,33 @@ const storedIn = (item: TableItem): unknown => {
 const commandOf = (item: TableItem): CommandRecord =>
   readCommand(storedIn(item), { cluster: item.pk.slice(partition("").length), id: item.sk.slice(COMMAND.length) });
 
+/** How many days the history is kept unless the deployment says otherwise. */
+const DEFAULT_HISTORY_DAYS = 30;
+
 /**
  * The port NodeClaimStore on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). The
  * items of a cluster share the partition `cluster#NAME` with the sort keys `claim#…`, `command#…`, `unavailable#…` and
- * `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`. `clock` (ms since the epoch) only dates
- * documents.
+ * `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`, and the history of a day in
+ * `history#NAME#DAY`, for `historyDays` days (30; none for 0). `clock` (ms since the epoch) only dates documents.
  */
 export function dynamoNodeClaimStore(options: {
   readonly tableName: string;
   readonly client?: Table["client"];
   readonly clock?: () => number;
+  readonly historyDays?: number;
 }): NodeClaimStore {
   const table: Table = { client: options.client ?? dynamoClient(), name: options.tableName };
+  const kept = dynamoHistory(table, options.historyDays ?? DEFAULT_HISTORY_DAYS);
   const TableName = table.name;
 
-  /** Puts an item under a condition; false when the condition is not met. */
-  async function put(item: TableItem, condition: string, values: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
+  /** Puts an item under a condition, with entries of the history; false when the condition is not met. */
+  async function put(
+    item: TableItem,
+    condition: string,
+    values: Readonly<Record<string, unknown>> = {},
+    history: readonly HistoryEntry[] = [],
+  ): Promise<boolean> {
+    const entries = kept.puts(history);
     const input = {
       TableName,
       Item: toItem(item),
@@ -96,6 +109,11 @@ export function dynamoNodeClaimStore(options: {
       ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: toValues(values) }),
       ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
     };
+    if (entries.length > 0) {
+      const refused = await transact(table, [{ Put: input }, ...entries]);
+      const existing = refused?.[0]?.Item;
+      return refused === undefined || (existing !== undefined && fromItem(existing)["nonce"] === item["nonce"]);
+    }
     try {
       await calling(table, () => table.client.send(new PutItemCommand(input)));
       return true;
@@ -108,8 +126,23 @@ export function dynamoNodeClaimStore(options: {
     }
   }
 
-  /** Deletes an item of this version; true also when it is gone already, false when it has another version. */
-  async function removeVersion(pk: string, sk: string, version: number): Promise<boolean> {
+  /**
+   * Deletes an item of this version, with entries of the history; true also when it is gone already (then no entry is
+   * written), false when it has another version.
+   */
+  async function removeVersion(pk: string, sk: string, version: number, history: readonly HistoryEntry[] = []): Promise<boolean> {
+    const entries = kept.puts(history);
+    if (entries.length > 0) {
+      const deletion = {
+        TableName,
+        Key: toItem({ pk, sk }),
+        ConditionExpression: "version = :version",
+        ExpressionAttributeValues: toValues({ ":version": version }),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+      };
+      const refused = await transact(table, [{ Delete: deletion }, ...entries]);
+      return refused === undefined || refused[0]?.Item === undefined;
+    }
     const input = {
       TableName,
       Key: toItem({ pk, sk }),
@@ -170,16 +203,18 @@ export function dynamoNodeClaimStore(options: {
     },
   });
 
-  /** One transaction of intents; those that exist already are left out of it. */
-  async function writeBatch(lease: Lease, records: readonly NodeClaimRecord[], command: CommandRecord | undefined): Promise<void> {
-    let left = records.map((record) => ({ ...record, version: 1 }));
+  /** One transaction of intents; those that exist already are left out of it, with the entries that tell of them. */
+  async function writeBatch(lease: Lease, { intents, history }: IntentBatch, command: CommandRecord | undefined): Promise<void> {
+    let left = intents.map(({ record, history: told }) => ({ record: { ...record, version: 1 }, told }));
     let commandLeft = command && { ...command, version: command.version + 1 };
     for (;;) {
       const commandPuts = commandLeft && command ? [transactPut(commandItem(commandLeft, randomUUID()), command.version)] : [];
+      const untold = command === undefined || commandLeft !== undefined ? history : [];
       const refused = await transact(table, [
         leaseCheck(lease),
         ...commandPuts,
-        ...left.map((record) => transactPut(claimItem(record, randomUUID()), 0)),
+        ...left.map(({ record }) => transactPut(claimItem(record, randomUUID()), 0)),
+        ...kept.puts([...untold, ...left.flatMap(({ told }) => told)]),
       ]);
       if (refused === undefined) {
         return;
@@ -203,7 +238,7 @@ export function dynamoNodeClaimStore(options: {
       }
       const offset = 1 + commandPuts.length;
       const before = left.length + commandPuts.length;
-      left = left.filter((record, i) => {
+      left = left.filter(({ record }, i) => {
         const existing = standing[offset + i]?.item;
         if (existing !== undefined && existing["intentId"] !== record.intentId) {
           throw new ConflictError(`NodeClaim ${record.name} was already made by another intent.`);
@@ -222,14 +257,14 @@ export function dynamoNodeClaimStore(options: {
     new ConflictError(`Disruption command ${command.id} has changed or gone since version ${command.version} was read.`);
 
   return {
-    async writeIntents(lease, records, command) {
-      for (const [i, batch] of intentBatches(records, command !== undefined).entries()) {
+    async writeIntents(lease, records, command, history = []) {
+      for (const [i, batch] of intentBatches(records, command !== undefined, kept.kept(history)).entries()) {
         await writeBatch(lease, batch, i === 0 ? command : undefined);
       }
     },
-    async create(record) {
+    async create(record, history) {
       const written = withSchema({ ...record, version: 1 });
-      if (!(await put(claimItem(written, randomUUID()), "attribute_not_exists(pk)"))) {
+      if (!(await put(claimItem(written, randomUUID()), "attribute_not_exists(pk)", {}, history))) {
         throw new ConflictError(`NodeClaim ${record.name} has a record already.`);
       }
       return written;
@@ -256,15 +291,15 @@ export function dynamoNodeClaimStore(options: {
       const value = item && storedIn(item);
       return claimRecordProblem(value) === undefined ? (value as NodeClaimRecord) : undefined;
     },
-    async update(record) {
+    async update(record, history) {
       const written = withSchema({ ...record, version: record.version + 1 });
-      if (!(await put(claimItem(written, randomUUID()), "version = :version", { ":version": record.version }))) {
+      if (!(await put(claimItem(written, randomUUID()), "version = :version", { ":version": record.version }, history))) {
         throw claimChanged(record);
       }
       return written;
     },
-    async remove(record) {
-      if (!(await removeVersion(partition(record.cluster), CLAIM + record.name, record.version))) {
+    async remove(record, history) {
+      if (!(await removeVersion(partition(record.cluster), CLAIM + record.name, record.version, history))) {
         throw claimChanged(record);
       }
     },
@@ -328,18 +363,21 @@ export function dynamoNodeClaimStore(options: {
       }
       return written;
     },
-    async updateCommand(command) {
+    async updateCommand(command, history) {
       const written = withSchema({ ...command, version: command.version + 1 });
-      if (!(await put(commandItem(written, randomUUID()), "version = :version", { ":version": command.version }))) {
+      if (!(await put(commandItem(written, randomUUID()), "version = :version", { ":version": command.version }, history))) {
         throw commandChanged(command);
       }
       return written;
     },
-    async removeCommand(command) {
-      if (!(await removeVersion(partition(command.cluster), COMMAND + command.id, command.version))) {
+    async removeCommand(command, history) {
+      if (!(await removeVersion(partition(command.cluster), COMMAND + command.id, command.version, history))) {
         throw commandChanged(command);
       }
     },
+
+    addHistory: kept.addHistory,
+    history: kept.history,
 
     isFirstWithin: (cluster, key, now, ttlMs) => {
       const item = { pk: `seen#${cluster}`, sk: key, nonce: randomUUID(), expiresAt: now + ttlMs, ttl: ttlOf(now + ttlMs) };

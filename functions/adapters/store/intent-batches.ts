@@ -1,15 +1,29 @@
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 
 /** A DynamoDB transaction holds 100 items; one of them is the check of the lease. */
 const MAX_WRITES = 99;
 
+/** What one transaction writes beside the check of the lease. */
+export interface IntentBatch {
+  /** Each with the entries that are written only if it is. */
+  readonly intents: readonly { readonly record: NodeClaimRecord; readonly history: readonly HistoryEntry[] }[];
+  /** Entries that tell of no intent; in the first batch only, with the command. */
+  readonly history: readonly HistoryEntry[];
+}
+
 /**
- * Cuts intents into the transactions that write them, in order; the first one leaves room for the command if there is
- * one. Duplicate intents are written once. There is always at least one batch, so that the lease is checked and the
- * command is written even without intents. Throws ConflictError when two intents have the same name.
+ * Cuts intents, with the entries that tell of them, into the transactions that write them, in order; the first one
+ * leaves room for the command if there is one. Duplicate intents are written once. There is always at least one batch,
+ * so that the lease is checked and the command is written even without intents. Throws ConflictError when two intents
+ * have the same name.
  */
-export function intentBatches(records: readonly NodeClaimRecord[], withCommand: boolean): readonly (readonly NodeClaimRecord[])[] {
+export function intentBatches(
+  records: readonly NodeClaimRecord[],
+  withCommand: boolean,
+  history: readonly HistoryEntry[] = [],
+): readonly IntentBatch[] {
   const byName = new Map<string, NodeClaimRecord>();
   for (const record of records) {
     const other = byName.get(`${record.cluster}/${record.name}`);
@@ -18,11 +32,19 @@ export function intentBatches(records: readonly NodeClaimRecord[], withCommand: 
     }
     byName.set(`${record.cluster}/${record.name}`, other ?? record);
   }
-  const distinct = [...byName.values()];
-  const first = withCommand ? MAX_WRITES - 1 : MAX_WRITES;
-  const batches: (readonly NodeClaimRecord[])[] = [distinct.slice(0, first)];
-  for (let start = first; start < distinct.length; start += MAX_WRITES) {
-    batches.push(distinct.slice(start, start + MAX_WRITES));
+  const told = Map.groupBy(history, (entry) => ("nodeClaim" in entry ? `${entry.cluster}/${entry.nodeClaim}` : ""));
+  const others = [...told].flatMap(([name, entries]) => (byName.has(name) ? [] : entries));
+  const batches: { intents: IntentBatch["intents"][number][]; history: readonly HistoryEntry[] }[] = [{ intents: [], history: others }];
+  let left = MAX_WRITES - (withCommand ? 1 : 0) - others.length;
+  for (const [name, record] of byName) {
+    const entries = told.get(name) ?? [];
+    const size = 1 + entries.length;
+    if (size > left) {
+      batches.push({ intents: [], history: [] });
+      left = MAX_WRITES;
+    }
+    batches.at(-1)?.intents.push({ record, history: entries });
+    left -= size;
   }
   return batches;
 }

@@ -1,5 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
+import { dayOf, daysWithin, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { claimRecordProblem, readCommand } from "../../../core/model/read-record.ts";
@@ -19,12 +21,15 @@ const SCHEMA = `
     PRIMARY KEY (cluster, capacity_type, instance_type, zone)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS lease (cluster TEXT PRIMARY KEY, holder TEXT, token INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sighting (cluster TEXT, key TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (cluster, key)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS history (cluster TEXT, day TEXT, key TEXT, at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (cluster, day, key)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS document (name TEXT PRIMARY KEY, version TEXT NOT NULL, bytes BLOB NOT NULL) WITHOUT ROWID;
 `;
 
 /**
  * The port NodeClaimStore on SQLite, in one file or (by default) in memory, for the lab and tests. It fulfils the same
- * contract suite as the DynamoDB store. `close` closes it; several processes may open one file.
+ * contract suite as the DynamoDB store, but keeps the history for ever. `close` closes it; several processes may open
+ * one file.
  */
 export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { close(): void } {
   const db = new DatabaseSync(path, { timeout: 5_000 });
@@ -53,6 +58,10 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     sweepUnavailable: db.prepare("DELETE FROM unavailable WHERE cluster = ? AND expires_at <= ?"),
     putDocument: db.prepare("INSERT OR REPLACE INTO document (name, version, bytes) VALUES (?, ?, ?)"),
     document: db.prepare("SELECT version, bytes FROM document WHERE name = ?"),
+    putHistory: db.prepare("INSERT OR REPLACE INTO history (cluster, day, key, at, body) VALUES (?, ?, ?, ?, ?)"),
+    history: db.prepare(
+      "SELECT body FROM history WHERE cluster = ? AND day >= ? AND day <= ? AND at >= ? AND at < ? AND substr(key, 1, length(?)) = ? ORDER BY at, key",
+    ),
     documentVersion: db.prepare("SELECT version FROM document WHERE name = ?"),
   };
 
@@ -97,23 +106,33 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     }
   }
 
-  function insertIntent(record: NodeClaimRecord): void {
+  function writeHistory(entries: readonly HistoryEntry[] = []): void {
+    for (const entry of entries) {
+      const [day, key, body] = [dayOf(entry.at), keyOf(entry), JSON.stringify(entry)];
+      checkItem({ partition: `history#${entry.cluster}#${day}`, sort: key, body });
+      sql.putHistory.run(entry.cluster, day, key, entry.at, body);
+    }
+  }
+
+  function insertIntent(record: NodeClaimRecord, history: readonly HistoryEntry[]): void {
     const existing = sql.claim.get(record.cluster, record.name);
     if (existing === undefined) {
       writeClaim(record, 1, sql.insertClaim);
+      writeHistory(history);
     } else if (existing["intent_id"] !== record.intentId) {
       throw new ConflictError(`NodeClaim ${record.name} was already made by another intent.`);
     }
   }
 
   /** Replaces the command of the same version (0: there is none yet). Repeating a write is fine. */
-  function replaceCommand(command: CommandRecord): CommandRecord {
+  function replaceCommand(command: CommandRecord, history: readonly HistoryEntry[] = []): CommandRecord {
     const written = withSchema({ ...command, version: command.version + 1 });
     const body = JSON.stringify(written);
     checkItem({ partition: `cluster#${command.cluster}`, sort: `command#${command.id}`, body });
     const existing = sql.command.get(command.cluster, command.id);
     if ((existing?.["version"] ?? 0) === command.version) {
       sql.putCommand.run(command.cluster, command.id, written.version, body);
+      writeHistory(history);
     } else if (existing?.["body"] !== body) {
       throw new ConflictError(`Disruption command ${command.id} has changed since version ${command.version} was read.`);
     }
@@ -124,25 +143,28 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     new ConflictError(`NodeClaim ${record.name} has changed or gone since version ${record.version} was read.`);
 
   return {
-    async writeIntents(lease, records, command) {
+    async writeIntents(lease, records, command, entries) {
       // The same transactions as in DynamoDB, so that a conflict leaves the same intents written.
-      for (const [i, batch] of intentBatches(records, command !== undefined).entries()) {
+      for (const [i, { intents, history }] of intentBatches(records, command !== undefined, entries).entries()) {
         atomically(() => {
           requireLease(lease);
           if (i === 0 && command !== undefined) {
-            replaceCommand(command);
+            replaceCommand(command, history);
+          } else {
+            writeHistory(history);
           }
-          for (const record of batch) {
-            insertIntent(record);
+          for (const { record, history: told } of intents) {
+            insertIntent(record, told);
           }
         });
       }
     },
-    create: (record) =>
+    create: (record, history) =>
       write(() => {
         if (sql.claim.get(record.cluster, record.name) !== undefined) {
           throw new ConflictError(`NodeClaim ${record.name} has a record already.`);
         }
+        writeHistory(history);
         return writeClaim(record, 1, sql.insertClaim);
       }),
     get: async (cluster, name) => {
@@ -160,19 +182,21 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       const value = parsed(sql.claimByInstance.get(instanceId));
       return claimRecordProblem(value) === undefined ? (value as NodeClaimRecord) : undefined;
     },
-    update: (record) =>
+    update: (record, history) =>
       write(() => {
         if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {
           throw changed(record);
         }
+        writeHistory(history);
         return writeClaim(record, record.version + 1, sql.updateClaim);
       }),
-    remove: (record) =>
+    remove: (record, history) =>
       write(() => {
         const existing = sql.claim.get(record.cluster, record.name);
         if (existing !== undefined && existing["version"] !== record.version) {
           throw changed(record);
         }
+        if (existing !== undefined) writeHistory(history);
         sql.deleteClaim.run(record.cluster, record.name);
       }),
 
@@ -227,21 +251,30 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         }
         return replaceCommand({ ...command, version: 0 });
       }),
-    updateCommand: (command) =>
+    updateCommand: (command, history) =>
       write(() => {
         if (sql.command.get(command.cluster, command.id)?.["version"] !== command.version) {
           throw new ConflictError(`Disruption command ${command.id} has changed or gone since version ${command.version} was read.`);
         }
-        return replaceCommand(command);
+        return replaceCommand(command, history);
       }),
-    removeCommand: (command) =>
+    removeCommand: (command, history) =>
       write(() => {
         const existing = sql.command.get(command.cluster, command.id);
         if (existing !== undefined && existing["version"] !== command.version) {
           throw new ConflictError(`Disruption command ${command.id} has changed since version ${command.version} was read.`);
         }
+        if (existing !== undefined) writeHistory(history);
         sql.deleteCommand.run(command.cluster, command.id);
       }),
+
+    addHistory: (entries) => write(() => writeHistory(entries)),
+    history: async (cluster, { since, until, about }) => {
+      const days = daysWithin(since, until);
+      const prefix = keyPrefixOf(about);
+      const rows = sql.history.all(cluster, days[0] ?? "", days.at(-1) ?? "", since, until, prefix, prefix);
+      return rows.flatMap((row) => (parsed(row) as HistoryEntry | undefined) ?? []);
+    },
 
     isFirstWithin: (cluster, key, now, ttlMs) =>
       write(() => {

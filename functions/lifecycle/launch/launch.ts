@@ -3,13 +3,14 @@
 // results; nothing here chooses instance types.
 
 import { logEvent } from "../../../core/announcements/log-events.ts";
+import { launchedEntries, launchFailed } from "../../../core/history/claim-entries.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
 import { withConditions } from "../../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
 import type { KnownInstance } from "../../../core/model/instance.ts";
-import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
+import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
@@ -88,23 +89,27 @@ export async function launch(
     if (result.instance) {
       const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();
       const instance = { ...knownInstance(request, result.instance), ...(securityGroupIds && { securityGroupIds }) };
-      return keep({ record: await deps.store.update({ ...rest, instance, launchedAt: deps.now() }), ...(nodeClass && { nodeClass }) });
+      const launched = { ...rest, instance, launchedAt: deps.now(), launchPrice: launchPrice(instance, instanceTypes) };
+      const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()));
+      return keep({ record: stored, ...(nodeClass && { nodeClass }) });
     }
+    const why = { reason: failure?.reason ?? "LaunchFailed", message: failure?.message ?? "", unavailable };
     // No capacity in any offering of the request: they are marked unavailable and the next rendering leaves them out.
     // This ends when no offering is left.
     if (failure?.kind === "InsufficientCapacity" && unavailable.length > 0) {
-      await deps.store.update(restedAfterMany(rest, deps.now()));
+      await deps.store.update(restedAfterMany(rest, deps.now()), [launchFailed(rest, deps.now(), why)]);
       return "look again";
     }
-    const reason = failure?.reason ?? "LaunchFailed";
     const kind = failure?.kind === "InsufficientCapacity" ? "InsufficientCapacity" : "Refused";
-    return await refuse({ kind, reason, message: failure?.message ?? "" }, rest, claim, deps);
+    return await refuse({ kind, reason: why.reason, message: why.message }, rest, claim, deps);
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
     // An earlier call with this token may have launched an instance, and its answer was lost.
     const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");
     if (instance) {
-      await deps.store.update({ ...rest, instance, launchedAt: deps.now() });
+      const { instanceTypes } = await readLaunchView(claim, deps, { known });
+      const launched = { ...rest, instance, launchedAt: deps.now(), launchPrice: launchPrice(instance, instanceTypes) };
+      await deps.store.update(launched, launchedEntries(launched, deps.now()));
       return "look again";
     }
     // A launch template that was garbage-collected meanwhile: render again under a new token.
@@ -149,7 +154,7 @@ async function refuse(
 ): Promise<Performed> {
   logEvent(deps.log, "failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
   if (kind === "Refused") {
-    await deps.store.update({ ...record, launchFailedAt: deps.now() });
+    await deps.store.update({ ...record, launchFailedAt: deps.now() }, [launchFailed(record, deps.now(), { reason, message })]);
     const text = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}...` : message;
     const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message: text }]);
     await deps.kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
@@ -158,7 +163,7 @@ async function refuse(
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
   // This very version, without the launch: terminateClaim would read the record again, and termination would look for
   // an instance that never existed.
-  await writeTermination(record, terminal, deps);
+  await writeTermination(record, terminal, deps, { detail: message });
   await deps.wakeUps.wake([
     { kind: "provision", cluster: deps.cluster.name, cause: "NodeClaimTerminating", detail: `${terminal} ${record.name}` },
   ]);
@@ -215,21 +220,31 @@ async function withPartition(
 
 /** USD per hour of the launched offering; undefined when it is not known. */
 function priceOf(instance: KnownInstance, types: readonly InstanceType[]) {
-  const { instanceType, zone, capacityType, reservationId } = instance;
+  return launchPrice(instance, types).pricePerHour;
+}
+
+/** What the machine costs as of now, as far as that is known. */
+export function launchPrice(
+  { instanceType, zone, capacityType, reservationId }: KnownInstance,
+  types: readonly InstanceType[],
+): NonNullable<NodeClaimRecord["launchPrice"]> {
   const offerings = types.find(({ name }) => name === instanceType)?.offerings ?? [];
-  const isIt = (o: Offering): boolean => o.zone === zone && o.capacityType === capacityType && o.reservationId === reservationId;
-  return offerings.find(isIt)?.price || undefined;
+  const inZone = offerings.filter((offering) => offering.zone === zone);
+  const own = inZone.find((offering) => offering.capacityType === capacityType && offering.reservationId === reservationId)?.price;
+  const onDemand = inZone.find((offering) => offering.capacityType === "on-demand")?.price;
+  return { ...(own && { pricePerHour: own }), ...(onDemand && { onDemandPerHour: onDemand }) };
 }
 
 /**
  * For a NodeClaim that is terminating after a kill between a launch and the write of its result: finds the instance by
  * the NodeClaim's UID, which the instance carries as a tag.
  */
-export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: LifecycleDeps): Promise<Performed> {
+export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store, now }: LifecycleDeps): Promise<Performed> {
   const instance = record.uid === undefined ? undefined : await launchedInstance(fleet, cluster.name, record.uid);
   if (instance === undefined) return "done";
   const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
-  await store.update({ ...rest, instance });
+  const found = { ...rest, instance, launchedAt: rest.launchedAt ?? record.launchRequestedAt ?? now() };
+  await store.update(found, launchedEntries(found, now()));
   return "look again";
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 
@@ -466,7 +467,104 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     }
     assert.deepEqual((await reads).lost, []);
   },
+
+  "history comes with each write, in the order of time, and only of its cluster": async (store) => {
+    const held = await lease(store);
+    await store.writeIntents(held, [record("a"), record("b")], undefined, [gone("a", 10), gone("b", 10)]);
+    const made = await store.get(CLUSTER, "a");
+    assert.ok(made);
+    await store.update(made, [joined("a", "n1", 40)]);
+    await store.addHistory([joined("b", "n2", 30), { ...joined("b", "n2", 30), cluster: "c1x" }]);
+    const found = await eventually(
+      () => store.history(CLUSTER, ALL),
+      [gone("a", 10), gone("b", 10), joined("b", "n2", 30), joined("a", "n1", 40)],
+    );
+    assert.deepEqual(found, [gone("a", 10), gone("b", 10), joined("b", "n2", 30), joined("a", "n1", 40)]);
+    assert.deepEqual(names(await store.list(CLUSTER)), ["a", "b"]);
+  },
+  "history of a range and a subject is narrowed to it, over the end of a day": async (store) => {
+    const midnight = Date.parse("2026-03-01T00:00:00Z");
+    const entries = [gone("a", midnight - 1), joined("a", "n1", midnight), gone("ab", midnight + 5), joined("ab", "n10", midnight + 6)];
+    await store.addHistory(entries);
+    const of = async (since: number, until: number, about?: string) =>
+      (await store.history(CLUSTER, { since, until, ...(about !== undefined && { about }) })).map(({ at }) => at - midnight);
+    await eventually(() => of(midnight - MINUTE, midnight + MINUTE), [-1, 0, 5, 6]);
+    assert.deepEqual(await of(midnight - 1, midnight + 6), [-1, 0, 5]);
+    assert.deepEqual(await of(midnight, midnight), []);
+    assert.deepEqual(await of(midnight - MINUTE, midnight + MINUTE, "nodeclaim/a"), [-1]);
+    assert.deepEqual(await of(midnight - MINUTE, midnight + MINUTE, "node/"), [0, 6]);
+    assert.deepEqual(await of(midnight - MINUTE, midnight + MINUTE, "node/n1"), [0]);
+  },
+  "a write that is refused leaves no history": async (store) => {
+    const held = await lease(store);
+    const first = await store.create(record("a"), [gone("a", 10)]);
+    await conflicts(store.create(record("a"), [joined("a", "n1", 20)]));
+    const second = await store.update(first);
+    await conflicts(store.update(first, [joined("a", "n2", 30)]));
+    await conflicts(store.remove(first, [joined("a", "n3", 40)]));
+    await store.createCommand(held, command("x"));
+    await conflicts(store.updateCommand(command("x", { version: 7 }), [joined("a", "n4", 50)]));
+    await conflicts(store.removeCommand(command("x", { version: 7 }), [joined("a", "n5", 60)]));
+    await store.acquireLease(CLUSTER, "h2", 2 * MINUTE, MINUTE);
+    await conflicts(store.writeIntents(held, [record("b")], undefined, [gone("b", 70), joined("c", "n6", 70)]));
+    assert.deepEqual(await eventually(() => store.history(CLUSTER, ALL), [gone("a", 10)]), [gone("a", 10)]);
+    assert.deepEqual(second.version, 2);
+  },
+  "the removal of what is gone already leaves no history": async (store) => {
+    const made = await store.create(record("a"));
+    await store.remove(made, [gone("a", 10)]);
+    await store.remove(made, [gone("a", 20)]);
+    assert.equal(await store.get(CLUSTER, "a"), undefined);
+    const held = await lease(store);
+    const ended = await store.createCommand(held, command("x"));
+    await store.removeCommand(ended, [joined("x", "n1", 30)]);
+    await store.removeCommand(ended, [joined("x", "n2", 40)]);
+    assert.deepEqual(await eventually(() => store.history(CLUSTER, ALL), [gone("a", 10), joined("x", "n1", 30)]), [
+      gone("a", 10),
+      joined("x", "n1", 30),
+    ]);
+  },
+  "intents that are written again leave the history of the first time": async (store) => {
+    const held = await lease(store);
+    const made = await store.createCommand(held, command("x"));
+    const next = { ...made, phase: "Replacing" as const, replacementClaims: ["a", "b"] };
+    await store.writeIntents(held, [record("a")], next, [joined("x", "n0", 10), gone("a", 10)]);
+    // The second run of a decision, later: what exists stays as it is, and what is missing is written.
+    await store.writeIntents(held, [record("a"), record("b")], next, [joined("x", "n0", 90), gone("a", 90), gone("b", 90)]);
+    const wanted = [joined("x", "n0", 10), gone("a", 10), gone("b", 90)];
+    const sorted = async () => (await store.history(CLUSTER, ALL)).toSorted((a, b) => a.at - b.at || (a.type > b.type ? -1 : 1));
+    const inOrder = wanted.toSorted((a, b) => a.at - b.at || (a.type > b.type ? -1 : 1));
+    assert.deepEqual(await eventually(sorted, inOrder), inOrder);
+  },
+  "a hundred intents with their history are written": async (store) => {
+    const many = Array.from({ length: 100 }, (_, i) => record(`n${i}`));
+    await store.writeIntents(
+      await lease(store),
+      many,
+      undefined,
+      many.map(({ name }, i) => gone(name, i)),
+    );
+    assert.equal((await store.list(CLUSTER)).length, 100);
+    const count = async () => (await store.history(CLUSTER, ALL)).length;
+    assert.equal(await eventually(count, 100), 100);
+  },
+  "an entry of the same key replaces the first": async (store) => {
+    await store.addHistory([gone("a", 10)]);
+    await store.addHistory([gone("a", 20)]);
+    assert.deepEqual(await eventually(() => store.history(CLUSTER, ALL), [gone("a", 20)]), [gone("a", 20)]);
+  },
 };
+
+const ALL = { since: 0, until: 1_000 };
+
+/** The end of a NodeClaim. */
+const gone = (nodeClaim: string, at: number): HistoryEntry => ({
+  ...{ type: "Removed", cluster: CLUSTER, at, nodeClaim, intent: "1", nodePool: "default", reason: "expired", terminatingAt: 1 },
+});
+
+const joined = (nodeClaim: string, node: string, at: number): HistoryEntry => ({
+  ...{ type: "Registered", cluster: CLUSTER, at, nodeClaim, intent: "1", nodePool: "default", node },
+});
 
 /**
  * The contract of every NodeClaimStore. It uses no test runner: vitest makes each case a test, and a script runs them

@@ -6,6 +6,8 @@ import type { Node } from "../../../core/model/node.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
 
 const launched = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });
+/** Its node has registered. */
+const named = { ...launched, nodeName: node().metadata.name };
 /** As EC2 describes it, without a DNS name that nodes are compared with. */
 const MACHINE = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} } as const;
 const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ type }) => type);
@@ -112,14 +114,19 @@ describe("advance takes the first step that is missing", () => {
       want: [],
     },
     {
-      name: "a registered node is written to its NodeClaim",
+      name: "the record learns the name of a registered node",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node()] }),
+      want: ["WriteRecord"],
+    },
+    {
+      name: "a registered node is written to its NodeClaim",
+      v: view({ record: named, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node()] }),
       want: ["RecordRegistration", "WriteClaim", "Log", "Count"],
     },
     {
       name: "a registered node that was planned for pods wakes the planner, which nominates the node for them",
       v: view({
-        record: { ...launched, podUids: ["u"] },
+        record: { ...named, podUids: ["u"] },
         claim: nodeClaim({ conditions: ["Launched"] }),
         instance: MACHINE,
         nodes: [node()],

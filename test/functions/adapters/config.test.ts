@@ -32,6 +32,7 @@ describe("parseConfig", () => {
         SpotToSpotConsolidation: false,
         StaticCapacity: false,
       },
+      historyDays: 30,
       kubeClientQps: 200,
       kubeClientBurst: 300,
       settings: {

@@ -297,7 +297,7 @@ describe("replacing a node", () => {
     const shell = decided();
     shell.now += 15_000;
     shell.pass();
-    shell.perform({ type: "DeleteClaim", claim: "a-claim", reason: "deleted" });
+    shell.perform({ type: "DeleteClaim", commandId: "c1", claim: "a-claim", reason: "deleted" });
     shell.pass();
     expect(shell.ends).toEqual(["succeeded"]);
   });
