@@ -46,7 +46,7 @@ export class AccessStack extends Stack {
     // The boundary is a policy of the functions' account.
     applyHouseRules(this, { tags: settings.tags, rolePath: "/" });
     for (const name of FUNCTION_NAMES) {
-      if (FUNCTIONS[name].inClusters) this.#makeRole(name);
+      if (FUNCTIONS[name].inClusters && (name !== "metrics" || settings.scrape)) this.#makeRole(name);
     }
     if (settings.createNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries);
     this.#sendNotices();

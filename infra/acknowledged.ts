@@ -53,6 +53,11 @@ const EXCEPTIONS: readonly Exception[] = [
     findings: [wildcard("arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/*")],
     reason: "Reading only: an EC2NodeClass may name any instance profile.",
   },
+  {
+    construct: "MetricsToken",
+    findings: ["AwsSolutions-SMG4"],
+    reason: "Scrapers hold the token too, so only who configures all of them can change it.",
+  },
   ...["NotifyToken", "AdmissionToken"].map((construct) => ({
     construct,
     findings: ["AwsSolutions-SMG4"],

@@ -6,6 +6,8 @@ import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   accessEntries: "makes EKS access entries for the functions; without them an operator maps their roles (outputs `…RoleArn`)",
   admission: "makes the admission function, which refuses bad manifests when they are written and converts v1beta1",
+  scrape:
+    "makes the metrics function, which Prometheus and others scrape ([metrics](metrics-and-events.md#scraping)), and adds up what all functions count",
   admissionConcurrency: "concurrency that is reserved for admission and that it cannot exceed; 0 reserves none",
   alarmTopicArn: "the SNS topic that alarms go to; without it there are no alarms",
   architecture: "`arm64` or `x86_64`",

@@ -5,7 +5,17 @@ import { PLAN_HELD_BACK_MS } from "../core/ports/wake-ups.ts";
  * tests are made from.
  */
 
-export const FUNCTION_NAMES = ["audit", "notify", "admission", "provision", "lifecycle", "interruption", "disruption", "catalog"] as const;
+export const FUNCTION_NAMES = [
+  "audit",
+  "notify",
+  "admission",
+  "provision",
+  "lifecycle",
+  "interruption",
+  "disruption",
+  "catalog",
+  "metrics",
+] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
@@ -135,6 +145,16 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     inClusters: true,
     announces: false,
     schedules: [sweep, { name: "prices", rate: "rate(12 hours)", input: { kind: "prices" } }],
+  },
+  metrics: {
+    description: "Serves Karpenter's metrics of all clusters to scrapers",
+    memory: 1024,
+    timeoutSeconds: 20,
+    sends: [],
+    store: ["read"],
+    inClusters: true,
+    announces: false,
+    schedules: [],
   },
 };
 

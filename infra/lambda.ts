@@ -22,6 +22,7 @@ import {
   networkInterfaceStatement,
   roleInAccount,
   storeStatements,
+  sumStatement,
 } from "./policies.ts";
 import { roleWith } from "./policy-size.ts";
 import type { DeploymentSettings } from "./settings.ts";
@@ -54,7 +55,7 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     removalPolicy: RemovalPolicy.DESTROY,
   });
   const vpc = FUNCTIONS[name].inClusters ? settings.vpc : undefined;
-  const token = isCalledByApiServers(name) ? makeToken(stack, name) : undefined;
+  const token = hasToken(name) ? makeToken(stack, name) : undefined;
   const cap = isCalledByApiServers(name) ? settings[`${name}Concurrency`] : 0;
   const made = new LambdaFunction(stack, capital(name), {
     functionName,
@@ -109,6 +110,7 @@ function environment(
   const { sends, formerlySent = [] } = FUNCTIONS[name];
   for (const queue of [...sends, ...formerlySent]) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
   if (settings.eventBus !== undefined && FUNCTIONS[name].announces) variables["EVENT_BUS_NAME"] = settings.eventBus;
+  if (settings.scrape && FUNCTIONS[name].inClusters) variables["SUM_METRICS"] = "true";
   if (token !== undefined) variables[`${name.toUpperCase()}_TOKEN`] = token.secretArn;
   const bytes = Buffer.byteLength(JSON.stringify(variables));
   if (bytes > MAX_ENVIRONMENT_BYTES) {
@@ -117,6 +119,11 @@ function environment(
     );
   }
   return { ...variables, ...extraEnvironment };
+}
+
+/** Functions behind a public URL that ask for a secret: in its path, or of a scraper as a bearer token. */
+function hasToken(name: FunctionName): name is "notify" | "admission" | "metrics" {
+  return isCalledByApiServers(name) || name === "metrics";
 }
 
 /** Functions behind a public URL whose path contains a secret. */
@@ -128,9 +135,12 @@ function isCalledByApiServers(name: FunctionName): name is "notify" | "admission
  * The secret part of a URL's path. Secrets Manager makes and keeps it, so that no template, no repository, no shell and
  * no function's configuration contains it. A change of what it is generated from would make another one.
  */
-function makeToken(stack: Stack, name: "notify" | "admission"): Secret {
+function makeToken(stack: Stack, name: "notify" | "admission" | "metrics"): Secret {
   const secret = new Secret(stack, `${capital(name)}Token`, {
-    description: `Secret part of the path of ${stack.stackName}'s ${name} URL`,
+    description:
+      name === "metrics"
+        ? `Bearer token of ${stack.stackName}'s metrics URL`
+        : `Secret part of the path of ${stack.stackName}'s ${name} URL`,
     generateSecretString: { passwordLength: 48, excludePunctuation: true, includeSpace: false },
   });
   new CfnOutput(stack, `${capital(name)}TokenArn`, { value: secret.secretArn });
@@ -155,6 +165,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
       resources: [logGroup.logGroupArn],
     }),
     ...storeStatements(store, table.tableArn),
+    ...(settings.scrape && FUNCTIONS[name].inClusters ? [sumStatement(table.tableArn)] : []),
     ...(targets.length === 0
       ? []
       : [new PolicyStatement({ sid: "Wake", actions: ["sqs:SendMessage"], resources: targets.map(({ queueArn }) => queueArn) })]),

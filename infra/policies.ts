@@ -175,6 +175,15 @@ export function storeStatements(uses: readonly StoreUse[], tableArn: string): re
   ];
 }
 
+/** Add up what the function counts, for scrapers: in the sums of metrics and in no record of intent. */
+export function sumStatement(tableArn: string): PolicyStatement {
+  return allow("AddUpMetrics", {
+    actions: ["dynamodb:UpdateItem"],
+    resources: [tableArn],
+    conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["metrics#*"] } },
+  });
+}
+
 /** The role in another account that a function assumes to reach a cluster there (access-stack.ts creates it). */
 export function roleInAccount(stackName: string, cluster: ClusterSettings, name: FunctionName): string {
   return `arn:${Aws.PARTITION}:iam::${cluster.account}:role/${roleNameInAccount(stackName, cluster.name, name)}`;

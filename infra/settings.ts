@@ -128,6 +128,10 @@ const settings = z.strictObject({
    * Makes the admission function, which refuses bad manifests when they are written and converts karpenter.sh/v1beta1.
    */
   admission: z.boolean().default(false),
+  /**
+   * Makes the metrics function, which Prometheus and others scrape, and has the other functions add up what they count.
+   */
+  scrape: z.boolean().default(false),
   /** The same bound for the URL of the admission function. */
   admissionConcurrency: z.number().int().min(0).default(0),
 });
@@ -206,9 +210,10 @@ export const hasFunctionUrls = (region: string): boolean => !WITHOUT_FUNCTION_UR
 export function hasPublicUrl({
   clusters,
   admission,
+  scrape = false,
   publicUrl,
-}: Pick<DeploymentSettings, "clusters" | "admission" | "publicUrl">): boolean {
-  return publicUrl !== "none" && (admission || clusters.some(({ sources }) => sources.includes("notify")));
+}: Pick<DeploymentSettings, "clusters" | "admission" | "publicUrl"> & Partial<Pick<DeploymentSettings, "scrape">>): boolean {
+  return publicUrl !== "none" && (admission || scrape || clusters.some(({ sources }) => sources.includes("notify")));
 }
 
 /** Throws one sentence when the region has no URLs of the kind that is asked for. */

@@ -5,8 +5,6 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
 import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
-import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
-import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
@@ -17,6 +15,7 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { VERSION } from "../functions/adapters/version.ts";
+import { makeAlarms, watchDeadLetters } from "./alarms.ts";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
 import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
@@ -35,6 +34,10 @@ export interface AutoscalerStackProps extends StackProps {
 
 /** CloudFormation's limit for the value of an output, in bytes. */
 const MAX_OUTPUT_LENGTH = 1_024;
+
+/** Functions that are made on request, and the setting that asks for them. */
+const OPTIONAL = { admission: "admission", metrics: "scrape" } as const;
+const isOptional = (name: FunctionName): name is keyof typeof OPTIONAL => name in OPTIONAL;
 
 /** One autoscaler for any number of clusters of a region, in this account and in others. */
 export class AutoscalerStack extends Stack {
@@ -61,7 +64,7 @@ export class AutoscalerStack extends Stack {
     this.#listenToClusters(functions);
     const withRoles = settings.createNodeRoles ? this.#ownClusters() : [];
     for (const { name } of withRoles) makeNodeRole(this, name, settings.accessEntries);
-    this.#watchDeadLetters();
+    this.#watch(functions);
     new CfnOutput(this, "Version", { value: VERSION });
     this.#tellNames("Clusters", settings.clusters);
     this.#tellNames("ClustersWithNodeRole", withRoles);
@@ -125,11 +128,11 @@ export class AutoscalerStack extends Stack {
   }
 
   /**
-   * All functions, except those for a source of wake-ups that no cluster uses, and admission where it is not enabled.
+   * All functions, except those for a source of wake-ups that no cluster uses, and those that are made on request.
    */
   #makeFunctions(surroundings: Surroundings): ReadonlyMap<FunctionName, LambdaFunction> {
     const isWanted = (name: FunctionName): boolean =>
-      name === "audit" || name === "notify" ? this.#clustersWith(name).length > 0 : name !== "admission" || this.settings.admission;
+      name === "audit" || name === "notify" ? this.#clustersWith(name).length > 0 : isOptional(name) ? this.settings[OPTIONAL[name]] : true;
     const wanted = FUNCTION_NAMES.filter(isWanted);
     return new Map(
       wanted.map((name) => [name, makeFunction(name, surroundings, name === "audit" ? this.#makeDeadLetterQueue("audit") : undefined)]),
@@ -204,7 +207,7 @@ export class AutoscalerStack extends Stack {
     if (audit !== undefined) {
       for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
     }
-    for (const name of ["notify", "admission"] as const) {
+    for (const name of ["notify", "admission", "metrics"] as const) {
       const target = functions.get(name);
       const url = target && this.#makeUrl(name, target);
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
@@ -213,17 +216,17 @@ export class AutoscalerStack extends Stack {
   }
 
   /**
-   * The URL by which API servers call a function. An API server cannot sign requests: the secret in the path
-   * distinguishes it from strangers.
+   * The URL by which API servers or scrapers call a function. They cannot sign requests: a secret in the path or a
+   * bearer token distinguishes them from strangers.
    */
-  #makeUrl(name: "notify" | "admission", target: LambdaFunction): string | undefined {
+  #makeUrl(name: "notify" | "admission" | "metrics", target: LambdaFunction): string | undefined {
     switch (this.settings.publicUrl) {
       case "functionUrl":
         return target.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
       case "apiGateway":
         // Its events have the form of a function URL's.
         return new HttpApi(this, `${capital(name)}Api`, {
-          description: `${this.stackName}: calls of the clusters' API servers`,
+          description: `${this.stackName}: calls of ${name === "metrics" ? "scrapers" : "the clusters' API servers"}`,
           defaultIntegration: new HttpLambdaIntegration(capital(name), target),
         }).apiEndpoint;
       case "none":
@@ -231,21 +234,12 @@ export class AutoscalerStack extends Stack {
     }
   }
 
-  /** Alarms where somebody is told: an alarm costs $0.10 a month, and `status` looks at the queues, too. */
-  #watchDeadLetters(): void {
+  /** Alarms where somebody is told: each costs money, and `status` looks at the queues, too. */
+  #watch(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
     const { alarmTopicArn } = this.settings;
     if (alarmTopicArn === undefined) return;
     const topic = Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
-    for (const queue of this.#deadLetters) {
-      const alarm = new Alarm(queue, "NotEmpty", {
-        alarmDescription: "Work was given up: read a message, mend its cause, and start a redrive. The sweeps have looked again meanwhile.",
-        metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", period: Duration.minutes(1) }),
-        threshold: 1,
-        evaluationPeriods: 1,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      });
-      alarm.addAlarmAction(new SnsAction(topic));
-    }
+    watchDeadLetters(this.#deadLetters, topic);
+    makeAlarms(this, functions, topic);
   }
 }

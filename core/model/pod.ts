@@ -112,6 +112,7 @@ export interface ContainerStatus {
   readonly allocatedResources?: ResourceList;
   /** Requests that the container runs with. */
   readonly resources?: ResourceRequirements;
+  readonly restartCount?: number;
 }
 
 export interface PodStatus {

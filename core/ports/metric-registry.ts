@@ -12,7 +12,33 @@ interface Metric {
   readonly isOurs?: true;
   /** Whether a person on call needs it: CloudWatch makes a metric of it where no more is asked for. */
   readonly isEssential?: true;
+  /** Upper bounds of a histogram's buckets, as Karpenter has them; DURATION_BUCKETS when absent. */
+  readonly buckets?: readonly number[];
+  /** Whether Karpenter has a summary of this name, with quantiles, in place of a histogram. */
+  readonly isSummary?: true;
+  /**
+   * Whether the name is one of a library of Karpenter's: it has no prefix `karpenter_`, and is only served to scrapers,
+   * because each invocation would be a line of the log.
+   */
+  readonly isOfLibrary?: true;
 }
+
+/** (karpenter: pkg/metrics/constants.go, DurationBuckets) */
+export const DURATION_BUCKETS: readonly number[] = [
+  ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+  ...[1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60, 120, 150, 300, 450, 600],
+];
+
+/** 1, 2, 4 and so on, so many of them. */
+const doubling = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => 2 ** i);
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+/** (karpenter: pkg/controllers/node/termination/metrics.go, NodeLifetimeDurationSeconds) */
+const LIFETIME_BUCKETS: readonly number[] = [
+  ...[0.25, 0.5, 0.75, 1, 2, 4, 6, 8, 10, 12, 16, 20].map((hours) => hours * HOUR),
+  ...[1, 2, 3, 5, 10, 15, 20, 25, 30].map((days) => days * DAY),
+];
 
 const DECISION = ["decision", "reason", "consolidation_type"] as const;
 
@@ -24,14 +50,14 @@ export const METRICS = {
   nodeclaims_created_total: { type: "counter", labels: ["reason", "nodepool", "min_values_relaxed"], isEssential: true },
   nodeclaims_disrupted_total: { type: "counter", labels: ["reason", "nodepool", "capacity_type"], isEssential: true },
   nodeclaims_terminated_total: { type: "counter", labels: ["nodepool", "capacity_type", "zone"], isEssential: true },
-  nodeclaims_termination_duration_seconds: { type: "histogram", labels: ["nodepool"] },
-  nodeclaims_instance_termination_duration_seconds: { type: "histogram", labels: ["nodepool"] },
+  nodeclaims_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: doubling(12) },
+  nodeclaims_instance_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: doubling(11) },
   nodeclaims_unhealthy_disrupted_total: { type: "counter", labels: ["condition", "nodepool", "capacity_type", "image_id"] },
   nodes_created_total: { type: "counter", labels: ["nodepool", "zone"] },
   nodes_drained_total: { type: "counter", labels: ["nodepool"] },
   nodes_terminated_total: { type: "counter", labels: ["nodepool", "zone"] },
-  nodes_termination_duration_seconds: { type: "histogram", labels: ["nodepool"] },
-  nodes_lifetime_duration_seconds: { type: "histogram", labels: ["nodepool"] },
+  nodes_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], isSummary: true },
+  nodes_lifetime_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: LIFETIME_BUCKETS },
   pods_eviction_requests_total: { type: "counter", labels: ["code"] },
   pods_drained_total: { type: "counter", labels: ["reason"] },
   scheduler_unschedulable_pods_count: { type: "gauge", labels: ["controller"], isEssential: true },
@@ -46,7 +72,7 @@ export const METRICS = {
   voluntary_disruption_queue_failures_total: { type: "counter", labels: DECISION },
   voluntary_disruption_consolidation_timeouts_total: { type: "counter", labels: ["consolidation_type"] },
   consolidation_moves_total: { type: "counter", labels: ["decision", "nodepool", "policy"] },
-  consolidation_score: { type: "histogram", labels: ["decision", "nodepool", "policy"] },
+  consolidation_score: { type: "histogram", labels: ["decision", "nodepool", "policy"], buckets: [0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10] },
   nodepools_allowed_disruptions: { type: "gauge", labels: ["nodepool", "reason"] },
   nodepools_nodes_consuming_budgets: { type: "gauge", labels: ["nodepool", "reason"] },
   cloudprovider_instance_launch_failures_total: {
@@ -59,7 +85,16 @@ export const METRICS = {
   interruption_deleted_messages_total: { type: "counter", labels: [] },
   interruption_message_queue_duration_seconds: { type: "histogram", labels: [], isEssential: true },
   interruption_instance_status_unhealthy_total: { type: "counter", labels: ["category"] },
+  pods_startup_duration_seconds: { type: "histogram", labels: [], isSummary: true },
+  pods_bound_duration_seconds: { type: "histogram", labels: [] },
+  pods_provisioning_startup_duration_seconds: { type: "histogram", labels: [] },
+  pods_provisioning_bound_duration_seconds: { type: "histogram", labels: [] },
+  controller_runtime_reconcile_total: { type: "counter", labels: ["controller", "result"], isOfLibrary: true },
+  controller_runtime_reconcile_time_seconds: { type: "histogram", labels: ["controller"], isOfLibrary: true },
 } as const satisfies Readonly<Record<string, Metric>>;
+
+/** Whether this version has a metric of the name. */
+export const isMetricName = (name: string): name is MetricName => Object.hasOwn(METRICS, name);
 
 /** What the registry says about a metric. */
 export const metricOf = (name: MetricName): Metric => METRICS[name];

@@ -15,6 +15,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Commands", link: "/commands" },
       { text: "Settings", link: "/settings" },
       { text: "History: why, history, report", link: "/history" },
+      { text: "Alarms and runbooks", link: "/operate" },
       { text: "Metrics, events, log lines", link: "/metrics-and-events" },
     ],
   },

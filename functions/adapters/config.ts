@@ -38,6 +38,10 @@ export interface Config extends WiringSettings {
   readonly notifyToken?: string;
   /** The same for the admission function's path; no other function has it. */
   readonly admissionToken?: string;
+  /** The bearer token of the metrics function, or the ARN of its secret; no other function has it. */
+  readonly metricsToken?: string;
+  /** Whether what is counted is added up in the table, for the metrics function. */
+  readonly sumMetrics: boolean;
   /** The EventBridge bus that announcements are sent to; none are when absent. */
   readonly eventBusName?: string;
   /** What decisions are made by. */
@@ -56,7 +60,8 @@ export type RequiredVariable =
   | "DISRUPTION_QUEUE_URL"
   | "CATALOG_QUEUE_URL"
   | "NOTIFY_TOKEN"
-  | "ADMISSION_TOKEN";
+  | "ADMISSION_TOKEN"
+  | "METRICS_TOKEN";
 
 const url = optionalVariable(matching("the queue's URL, as its stack output says", /^https?:\/\/\S+$/));
 
@@ -90,6 +95,9 @@ const environment = z.object({
   CATALOG_QUEUE_URL: url,
   NOTIFY_TOKEN: token,
   ADMISSION_TOKEN: token,
+  METRICS_TOKEN: token,
+  /** Set where the stack has the metrics function: the others add up what they count. */
+  SUM_METRICS: optionalVariable(matching("true, or nothing", /^true$/)),
   EVENT_BUS_NAME: optionalVariable(
     matching('the name of an EventBridge bus of this account and region, such as "default"', /^[\w./-]{1,256}$/),
   ),
@@ -129,6 +137,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
     clusters: values.CLUSTERS,
     ...(values.NOTIFY_TOKEN ? { notifyToken: values.NOTIFY_TOKEN } : {}),
     ...(values.ADMISSION_TOKEN ? { admissionToken: values.ADMISSION_TOKEN } : {}),
+    ...(values.METRICS_TOKEN ? { metricsToken: values.METRICS_TOKEN } : {}),
+    sumMetrics: values.SUM_METRICS === "true",
     ...(values.EVENT_BUS_NAME !== undefined && { eventBusName: values.EVENT_BUS_NAME }),
     ...wiringSettings(values),
     settings: decisionSettings(values),

@@ -42,6 +42,7 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
   };
   const perCluster = entry(
     {
+      controller: "catalog",
       onWakeUp: (_wakeUp, cluster) => refresh(cluster),
       async onSweep(cluster) {
         const { zonalShift } = cluster;

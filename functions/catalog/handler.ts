@@ -19,4 +19,4 @@ const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) =>
   zonalShift: arcZonalShift({ region, credentials }),
 }));
 
-export const handler = middy(catalogEntry({ ...base, clusterDeps }));
+export const handler = middy(catalogEntry({ ...base, clusterDeps })).use(base.flushing);

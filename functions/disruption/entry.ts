@@ -13,6 +13,7 @@ import { disrupt } from "./disrupt.ts";
 export const disruptionEntry = (deps: EntryDeps) =>
   entry(
     {
+      controller: "disruption",
       onWakeUp: async (wakeUp, cluster) => {
         const reason: WakeUpReason<"disruption"> = wakeUp.kind === "disruption" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind };
         const { swarms } = WAKE_UP_CAUSES.disruption[reason.cause];

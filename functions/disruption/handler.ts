@@ -6,4 +6,4 @@ import { disruptionEntry } from "./entry.ts";
 
 const base = wireBase("disruption", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
 
-export const handler = middy(disruptionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) }));
+export const handler = middy(disruptionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) })).use(base.flushing);

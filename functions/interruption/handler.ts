@@ -6,4 +6,4 @@ import { interruptionEntry } from "./entry.ts";
 
 const base = wireBase("interruption", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL"]);
 
-export const handler = middy(interruptionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) }));
+export const handler = middy(interruptionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) })).use(base.flushing);

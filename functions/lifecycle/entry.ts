@@ -14,6 +14,7 @@ import { sweep } from "./sweep.ts";
 export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
   entry(
     {
+      controller: "lifecycle",
       async onWakeUp(wakeUp, cluster) {
         if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp.dueAt, cluster);
         else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);

@@ -12,4 +12,4 @@ const clusterDeps = wireClustersWith(base, wireAnnouncements(base), ({ credentia
   fleet: ec2Fleet(pacedEc2(ec2Client(base.config.region, credentials))),
 }));
 
-export const handler = middy(lifecycleEntry({ ...base, clusterDeps }));
+export const handler = middy(lifecycleEntry({ ...base, clusterDeps })).use(base.flushing);

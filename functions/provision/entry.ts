@@ -16,6 +16,7 @@ import { keepReplicas } from "./static.ts";
 export const provisionEntry = (deps: EntryDeps) =>
   entry(
     {
+      controller: "provision",
       onWakeUp: (wakeUp, cluster) => plan(wakeUp.kind === "provision" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind }, cluster),
       onSweep: (cluster) => plan({ cause: "Sweep" }, cluster),
       sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),

@@ -6,4 +6,4 @@ import { provisionEntry } from "./entry.ts";
 
 const base = wireBase("provision", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL"]);
 
-export const handler = middy(provisionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) }));
+export const handler = middy(provisionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) })).use(base.flushing);

@@ -27,6 +27,8 @@ export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
 }
 
 export interface Entry<D extends ClusterDeps> {
+  /** Name of the function, for metrics. */
+  readonly controller: string;
   /** Handles a wake-up of one cluster. */
   readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
   /** Sweeps one cluster. */
@@ -47,14 +49,30 @@ export interface Entry<D extends ClusterDeps> {
  * for each, so that no cluster waits for another. Of a batch, only those messages return to the queue whose cluster
  * fails or does not end within the invocation's time.
  */
-export function entry<D extends ClusterDeps>({ onWakeUp, onSweep, sweepOf, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
+export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sweepOf, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
   const { clusters, log } = deps;
 
   /** Does `work` on the ports of a cluster. */
   const inCluster = async (name: string, work: (cluster: D) => Promise<void>, invocation?: object): Promise<void> => {
     const cluster = await deps.clusterDeps(name);
-    if (cluster) await withAnnouncements({ ...cluster, ...(invocation && { invocation }) }, work);
+    if (cluster) await measured(cluster, () => withAnnouncements({ ...cluster, ...(invocation && { invocation }) }, work));
     else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+  };
+
+  /** Does `work` and counts it as a reconcile, as Karpenter's controllers do. */
+  const measured = async ({ metrics, now }: D, work: () => Promise<void>): Promise<void> => {
+    const began = now();
+    const ends = (result: "success" | "error"): void => {
+      metrics.count("controller_runtime_reconcile_total", { controller, result });
+      metrics.observe("controller_runtime_reconcile_time_seconds", { controller }, (now() - began) / 1_000);
+    };
+    try {
+      await work();
+    } catch (error) {
+      ends("error");
+      throw error;
+    }
+    ends("success");
   };
 
   /** A sweep that fails does not return to the queue, and keeps no other cluster waiting: the next one tries again. */

@@ -1,8 +1,10 @@
 import { sqsWakeUps } from "../adapters/aws/wake-up-queue.ts";
 import { type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
+import { metricBuffer } from "../adapters/metric-buffer.ts";
 import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
+import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
 import { later } from "./later.ts";
 
 /**
@@ -18,18 +20,26 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const log = powertoolsLog({ level: config.logLevel, fields: { controller } });
   const now = Date.now;
   const clusters = config.clusters.map(({ name }) => name);
-  const metricsOf = (cluster: string | undefined) => emfMetrics(config.cloudWatchMetrics, cluster);
+  const { tableName } = config;
+  const buffer = config.sumMetrics ? metricBuffer(dynamoMetricSums({ tableName }), { log, now }) : undefined;
+  const metricsOf = (cluster: string | undefined) => {
+    const metrics = emfMetrics(config.cloudWatchMetrics, cluster);
+    return buffer?.keeping(cluster ?? "", metrics) ?? metrics;
+  };
+  const flush = async (): Promise<void> => buffer?.flush();
   return {
     config,
     controller,
     log,
     now,
     later,
-    store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now, historyDays: config.historyDays }),
+    store: dynamoNodeClaimStore({ tableName, clock: now, historyDays: config.historyDays }),
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
     metrics: metricsOf(clusters.length === 1 ? clusters[0] : undefined),
     metricsOf,
+    /** For middy: before an invocation ends, what it has counted is added up for scrapers. */
+    flushing: { after: flush, onError: flush },
     clusters,
   };
 }

@@ -49,6 +49,7 @@ const CORE = [
   "rebuild",
   "static-capacity",
   "disruption",
+  "metrics",
   "admission",
   "what-if",
 ];

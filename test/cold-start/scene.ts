@@ -25,6 +25,7 @@ export function variablesFor({ fake, tables }: { readonly fake: string; readonly
     CATALOG_QUEUE_URL: queue("catalog"),
     NOTIFY_TOKEN: SECRET,
     ADMISSION_TOKEN: SECRET,
+    METRICS_TOKEN: SECRET,
     ...Object.fromEntries(["EC2", "SSM", "PRICING", "EKS", "IAM", "STS"].map((service) => [`AWS_ENDPOINT_URL_${service}`, fake])),
     ...Object.fromEntries(["DYNAMODB", "SQS", "SECRETS_MANAGER"].map((service) => [`AWS_ENDPOINT_URL_${service}`, tables])),
   };
@@ -39,6 +40,8 @@ export function eventFor(name: string): unknown {
       return urlCall(`/v1/c1/${TOKEN}`, review);
     case "admission":
       return urlCall(`/v1/c1/${TOKEN}/validate`, poolReview);
+    case "metrics":
+      return { ...urlCall("/metrics", {}), headers: { authorization: `Bearer ${TOKEN}` }, requestContext: { http: { method: "GET" } } };
     case "interruption":
       return message(spotInterruption);
     case "lifecycle":

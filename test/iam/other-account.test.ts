@@ -23,7 +23,7 @@ afterAll(() => rmSync(outDir, { recursive: true, force: true }));
 
 const THEIRS = "222233334444";
 const { app, stack, access } = makeApp({
-  settings: parseSettings({ clusters: [{ name: "own" }, { name: "theirs", account: THEIRS, externalId: "team-a" }] }, "test"),
+  settings: parseSettings({ clusters: [{ name: "own" }, { name: "theirs", account: THEIRS, externalId: "team-a" }], scrape: true }, "test"),
   outDir,
   code: () => Code.fromInline("exports.handler = async () => {};"),
 });

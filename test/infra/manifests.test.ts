@@ -176,20 +176,20 @@ describe("RBAC", () => {
   it("each role is bound to the group of its function", () => {
     const bindings = all().filter(({ kind }) => kind === "ClusterRoleBinding");
     expect(bindings.map(({ metadata, subjects }) => [metadata.name, subjects?.map(({ kind, name }) => `${kind} ${name}`)])).toEqual(
-      ["catalog", "disruption", "interruption", "lifecycle", "provision"].map((name) => [
+      ["catalog", "disruption", "interruption", "lifecycle", "metrics", "provision"].map((name) => [
         `karpenter-serverless:${name}`,
         [`Group karpenter-serverless:${name}`],
       ]),
     );
   });
 
-  it("each function with a role in the cluster is served before ordinary users when the API server is overloaded", () => {
+  it("each function that decides is served before ordinary users when the API server is overloaded, and scrapes are not", () => {
     const [schema, ...others] = all().filter(({ kind }) => kind === "FlowSchema") as unknown as readonly FlowSchema[];
     expect(others).toEqual([]);
     expect(schema?.spec.priorityLevelConfiguration.name).toBe("workload-high");
     const groups = schema?.spec.rules.flatMap(({ subjects }) => subjects.map(({ group }) => group.name)) ?? [];
     expect(groups.sort()).toEqual(
-      FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters)
+      FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters && name !== "metrics")
         .map((name) => `karpenter-serverless:${name}`)
         .sort(),
     );
@@ -202,6 +202,10 @@ describe("RBAC", () => {
         expect(rule.resources).not.toContain("secrets");
       }
     }
+  });
+
+  it("the metrics function only reads", () => {
+    expect([...new Set(rules("metrics").flatMap(({ verbs }) => verbs))].sort()).toEqual(["get", "list", "watch"]);
   });
 
   it.for([

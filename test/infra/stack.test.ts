@@ -35,6 +35,7 @@ const template = synthesize(
     ],
     createNodeRoles: true,
     admission: true,
+    scrape: true,
     alarmTopicArn: "arn:aws:sns:us-west-2:111122223333:on-call",
   },
   "two",
@@ -90,7 +91,7 @@ describe("the stack", () => {
     const resources = Object.values(template.toJSON()["Resources"] as Readonly<Record<string, { readonly Type: string }>>);
     const tagged = resources.filter((resource) => JSON.stringify(resource).includes("app.kubernetes.io/version"));
     expect(new Set(tagged.map(({ Type }) => Type))).toEqual(new Set(["AWS::Lambda::Function"]));
-    expect(tagged).toHaveLength(8);
+    expect(tagged).toHaveLength(FUNCTION_NAMES.length);
   });
 
   it("the table outlives its stack, but not a creation that failed, and expired items are deleted", () => {
@@ -129,7 +130,10 @@ describe("the stack", () => {
     const isDead = ([id]: [string, object]): boolean => /^[A-Z][a-z]+DeadLetters/.test(id);
     expect(queues.filter((queue) => !isDead(queue) && queue[1]["Properties"].RedrivePolicy === undefined)).toEqual([]);
     expect(queues.filter((queue) => !isDead(queue)).length).toBe(5);
-    template.resourceCountIs("AWS::CloudWatch::Alarm", queues.filter(isDead).length);
+    const watched = Object.values(template.findResources("AWS::CloudWatch::Alarm")).filter(
+      ({ Properties }) => Properties.Namespace === "AWS/SQS",
+    );
+    expect(watched.length).toBe(queues.filter(isDead).length);
     template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
     });
@@ -251,7 +255,7 @@ describe("the stack", () => {
   });
 
   it("each function has access to each cluster as its own group, and no function as more", () => {
-    template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "STANDARD" }, 10);
+    template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "STANDARD" }, 12);
     template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "EC2_LINUX" }, 2);
     template.hasResourceProperties("AWS::EKS::AccessEntry", {
       ClusterName: "c2",
@@ -284,9 +288,18 @@ describe("least privilege", () => {
     { action: "iam:PassRole", who: ["lifecycle", "catalog"] },
     { action: "iam:CreateInstanceProfile", who: ["catalog"] },
     { action: "dynamodb:PutItem", who: ["provision", "lifecycle", "interruption", "disruption", "catalog"] },
-    { action: "eks:DescribeCluster", who: ["provision", "lifecycle", "interruption", "disruption", "catalog"] },
+    { action: "eks:DescribeCluster", who: ["provision", "lifecycle", "interruption", "disruption", "catalog", "metrics"] },
+    { action: "dynamodb:UpdateItem", who: ["provision", "lifecycle", "interruption", "disruption", "catalog", "metrics"] },
   ])("only $who may $action", ({ action, who }) => {
     expect(FUNCTION_NAMES.filter((name) => actionsOf(name).includes(action))).toEqual(who);
+  });
+
+  it("what is added up for scrapers is in the sums of metrics, and nothing is where no scraper is asked for", () => {
+    const sums = FUNCTION_NAMES.flatMap((name) => statementsOf(name).filter(({ Sid }) => Sid === "AddUpMetrics"));
+    expect(sums).toHaveLength(6);
+    for (const { Condition } of sums) expect(Condition).toEqual({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["metrics#*"] } });
+    const without = JSON.stringify(synthesize({ clusters: [{ name: "c1" }] }, "unscraped").toJSON());
+    for (const part of ["AddUpMetrics", "SUM_METRICS", "MetricsToken", "karpenter-serverless-metrics"]) expect(without).not.toContain(part);
   });
 
   it("all writes to EC2 and IAM are limited to the clusters' tags, roles or path", () => {
@@ -424,7 +437,7 @@ describe("settings", () => {
 
   it("only functions that talk to clusters are in the VPC", () => {
     const vpc = { subnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"], securityGroupIds: ["sg-0123456789abcdef0"] };
-    const inVpc = synthesize({ clusters: [{ name: "c1", sources: all }], vpc }, "vpc");
+    const inVpc = synthesize({ clusters: [{ name: "c1", sources: all }], scrape: true, vpc }, "vpc");
     const names = Object.values(inVpc.findResources("AWS::Lambda::Function", { Properties: { VpcConfig: { SubnetIds: vpc.subnetIds } } }));
     expect(names.map(({ Properties }) => Properties.FunctionName)).toEqual(
       FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters).map((name) => `karpenter-serverless-${name}`),
@@ -565,14 +578,14 @@ podTopologySpread:
 });
 
 describe("the SAM template", () => {
-  const sam = samTemplate(parseSettings({ clusters: [{ name: "c1", sources: all }], admission: true }, "test")) as {
+  const sam = samTemplate(parseSettings({ clusters: [{ name: "c1", sources: all }], admission: true, scrape: true }, "test")) as {
     readonly Transform: string;
     readonly Parameters?: object;
     readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }>>;
   };
-  const cdk = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true }, "one").toJSON()["Resources"] as Readonly<
-    Record<string, { readonly Type: string }>
-  >;
+  const cdk = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true, scrape: true }, "one").toJSON()[
+    "Resources"
+  ] as Readonly<Record<string, { readonly Type: string }>>;
 
   it("the SAM template has the CDK's resources, with the functions' code next to it", () => {
     expect(sam.Transform).toBe("AWS::Serverless-2016-10-31");

@@ -3,13 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dynamoNodeClaimStore } from "../../../functions/adapters/store/dynamodb-store.ts";
+import { dynamoMetricSums } from "../../../functions/adapters/store/dynamodb-sums.ts";
 import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
+import { metricSumsContract } from "../metric-sums/contract.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 
 /**
- * Runs the store's contract on DynamoDB Local and prints "N passed, N failed"; exits 1 when a case failed. An argument
- * selects cases by name.
+ * Runs the contracts of the store and of the sums of metrics on DynamoDB Local and prints "N passed, N failed"; exits 1
+ * when a case failed. An argument selects cases by name.
  */
 const dataDir = mkdtempSync(join(tmpdir(), "dynamodb-"));
 const dynamoDb = await startDynamoDbLocal({ dataDir });
@@ -20,7 +22,7 @@ const client = new DynamoDBClient({
 });
 let tables = 0;
 
-async function open() {
+async function openTable() {
   const tableName = `karpenter-${++tables}`;
   await client.send(
     new CreateTableCommand({
@@ -36,6 +38,11 @@ async function open() {
       ],
     }),
   );
+  return tableName;
+}
+
+async function open() {
+  const tableName = await openTable();
   return {
     store: dynamoNodeClaimStore({ tableName, client }),
     close: async () => {
@@ -46,7 +53,9 @@ async function open() {
 
 let [passed, failed] = [0, 0];
 try {
-  for (const { name, run } of nodeClaimStoreContract("dynamodb", open).filter(({ name }) => name.includes(process.argv[2] ?? ""))) {
+  const sums = metricSumsContract(async () => dynamoMetricSums({ tableName: await openTable(), client }));
+  const cases = [...nodeClaimStoreContract("dynamodb", open), ...sums];
+  for (const { name, run } of cases.filter(({ name }) => name.includes(process.argv[2] ?? ""))) {
     const start = performance.now();
     try {
       await run();

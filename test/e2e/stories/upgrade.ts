@@ -9,8 +9,12 @@ import { bundlePrevious, PREVIOUS, replaceCode } from "../support/previous.ts";
 import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 
-/** The functions that share records and messages. The webhooks' read nothing that another version has written. */
-const REPLACED = FUNCTION_NAMES.filter((name) => name !== "admission" && name !== "notify");
+/**
+ * The functions that share records and messages. The others read nothing that another version has written, or are not
+ * deployed.
+ */
+const APART: readonly string[] = ["admission", "notify", "metrics"];
+const REPLACED = FUNCTION_NAMES.filter((name) => !APART.includes(name));
 
 /** Between two exchanges of code while both versions run at once. */
 const EXCHANGE_EVERY_MS = 10_000;

@@ -13,11 +13,12 @@ import { cacheDir, projectRoot } from "./paths.ts";
  */
 export const PREVIOUS = "2fb4c95975b362014be2178053ff556b6c4005f3";
 
-/** Bundles the functions of the previous version into a folder, and returns the folder. */
+/** Bundles the functions that the previous version had into a folder, and returns the folder. */
 export async function bundlePrevious(dir: string): Promise<string> {
-  const infra = pathToFileURL(join(checkOut(), "infra/build.ts")).href;
+  const files = checkOut();
+  const infra = pathToFileURL(join(files, "infra/build.ts")).href;
   const { bundleCode } = (await import(infra)) as typeof import("../../../infra/build.ts");
-  for (const name of FUNCTION_NAMES) await bundleCode(name, dir);
+  for (const name of FUNCTION_NAMES) if (existsSync(join(files, "functions", name))) await bundleCode(name, dir);
   return dir;
 }
 

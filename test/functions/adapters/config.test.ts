@@ -20,6 +20,7 @@ describe("parseConfig", () => {
     expect(parseConfig(good)).toEqual({
       region: "us-east-1",
       tableName: "karpenter",
+      sumMetrics: false,
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",

@@ -2,6 +2,7 @@ import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
 import { wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
+import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { noAnnouncements } from "../../../functions/shared/announce.ts";
 import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
 import { type Entry, entry } from "../../../functions/shared/cluster-entry.ts";
@@ -28,10 +29,11 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
     await clock.sleep(cluster.name === HUNG ? 10 * TIMEOUT_MS : 1_000);
     swept.push(cluster.name);
   };
-  const parts: Entry<ClusterDeps> = { onWakeUp: (_, deps) => visit(deps), onSweep: visit, sweepOf: sweepMessage };
+  const parts: Entry<ClusterDeps> = { controller: "test", onWakeUp: (_, deps) => visit(deps), onSweep: visit, sweepOf: sweepMessage };
   const handle = entry(inOrder ? { ...parts, sweepOf: planMessage, inOrder } : parts, {
     clusters,
-    clusterDeps: async (name) => ({ cluster: { name }, announcements: noAnnouncements, log }) as unknown as ClusterDeps,
+    clusterDeps: async (name) =>
+      ({ cluster: { name }, announcements: noAnnouncements, log, metrics: memoryMetrics(), now: clock.now }) as unknown as ClusterDeps,
     wakeUps: wake ?? queues,
     later: (ms, work) => {
       const timer = clock.after(ms, "timer", work);

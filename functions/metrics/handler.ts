@@ -1,0 +1,16 @@
+import middy from "@middy/core";
+import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
+import { VERSION } from "../adapters/version.ts";
+import { wireBase } from "../wiring/base.ts";
+import { wireClusters } from "../wiring/clusters.ts";
+import { wirePathToken } from "../wiring/path-token.ts";
+import { metricsEntry } from "./entry.ts";
+
+const base = wireBase("metrics", ["METRICS_TOKEN"]);
+const { config, log } = base;
+const isToken = wirePathToken(config.metricsToken ?? "", config, log);
+const sums = dynamoMetricSums({ tableName: config.tableName });
+
+export const handler = middy(
+  metricsEntry({ ...base, clusterDeps: wireClusters(base), sums, flush: base.flushing.after, version: VERSION, isToken }),
+);

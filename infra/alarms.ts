@@ -1,0 +1,141 @@
+import { Duration, type Stack } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, type IMetric, MathExpression, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
+import { FilterPattern, MetricFilter } from "aws-cdk-lib/aws-logs";
+import type { ITopic } from "aws-cdk-lib/aws-sns";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import type { MetricName } from "../core/ports/metric-registry.ts";
+import { FUNCTIONS, type FunctionName } from "./functions.ts";
+
+/** An alarm that a person on call needs. docs/operate.md has a runbook under its name. */
+interface AlarmSpec {
+  readonly metric: IMetric;
+  /** What happened, and where to look. */
+  readonly says: string;
+  readonly threshold: number;
+  readonly below?: true;
+  /** So many of the last `of` periods of five minutes. */
+  readonly periods: number;
+  readonly of?: number;
+  /** No value is as bad as a bad one: what should always be there is not. */
+  readonly missingIsBad?: true;
+}
+
+const period = Duration.minutes(5);
+/** A metric of the log lines by which a sweep says that it has failed, of all functions together. */
+const FAILED_SWEEPS = { namespace: "KarpenterServerless", name: "failed_sweeps" };
+const RUNBOOK = "Runbook: docs/operate.md";
+
+/** The value of an essential metric over all clusters, whatever its other dimensions are (CLOUDWATCH_METRICS). */
+function ofClusters(statistic: "MAX" | "SUM", name: MetricName): IMetric {
+  return new MathExpression({ expression: `SELECT ${statistic}(karpenter_${name}) FROM Karpenter`, usingMetrics: {}, period, label: name });
+}
+
+/** One metric of some functions, joined by `expression` of CloudWatch's metric math. */
+function ofFunctions(names: readonly FunctionName[], stack: Stack, metricName: string, join: (ids: string) => string): IMetric {
+  const metricOf = (name: FunctionName): Metric =>
+    new Metric({
+      ...{ namespace: "AWS/Lambda", metricName, statistic: "Sum", period },
+      dimensionsMap: { FunctionName: `${stack.stackName}-${name}` },
+    });
+  const ids = names.map((_, i) => `m${i}`);
+  const usingMetrics = Object.fromEntries(names.map((name, i) => [ids[i] ?? "", metricOf(name)]));
+  return new MathExpression({ expression: join(ids.map((id) => `FILL(${id}, 0)`).join(", ")), usingMetrics, period, label: metricName });
+}
+
+/** The alarms of a stack, by the names of their runbooks. */
+export function alarmSpecs(stack: Stack, names: readonly FunctionName[]): Readonly<Record<string, AlarmSpec>> {
+  const swept = names.filter((name) => FUNCTIONS[name].schedules.length > 0);
+  return {
+    SweepsMissing: {
+      metric: ofFunctions(swept, stack, "Invocations", (values) => `MIN([${values}])`),
+      says: "A function has not been started by its schedule: nobody finds what a lost event has left.",
+      threshold: 1,
+      below: true,
+      periods: 3,
+      missingIsBad: true,
+    },
+    SweepsFail: {
+      metric: new Metric({ namespace: FAILED_SWEEPS.namespace, metricName: FAILED_SWEEPS.name, statistic: "Sum", period }),
+      says: "Sweeps fail: a cluster cannot be reached, or something there cannot be dealt with.",
+      threshold: 3,
+      periods: 3,
+    },
+    FunctionsFail: {
+      metric: ofFunctions(names, stack, "Errors", (values) => `SUM([${values}])`),
+      says: "Functions end with errors or time-outs.",
+      threshold: 1,
+      periods: 3,
+      of: 4,
+    },
+    FunctionsThrottled: {
+      metric: ofFunctions(names, stack, "Throttles", (values) => `SUM([${values}])`),
+      says: "Lambda refuses invocations: the account's concurrency is used up.",
+      threshold: 1,
+      periods: 2,
+      of: 3,
+    },
+    PodsWait: {
+      metric: ofClusters("MAX", "scheduler_unschedulable_pods_count"),
+      says: "Pods have waited for 15 minutes that no NodePool can hold.",
+      threshold: 1,
+      periods: 3,
+    },
+    LaunchesFail: {
+      metric: ofClusters("SUM", "cloudprovider_instance_launch_failures_total"),
+      says: "EC2 cannot give what is asked for.",
+      threshold: 10,
+      periods: 3,
+    },
+    InterruptionsLate: {
+      metric: ofClusters("MAX", "interruption_message_queue_duration_seconds"),
+      says: "A notice of EC2 was dealt with more than a minute after EC2 had sent it.",
+      threshold: 60,
+      periods: 1,
+    },
+  };
+}
+
+/** Makes the alarms, which tell the topic. An alarm costs $0.10 a month for each metric that it looks at. */
+export function makeAlarms(stack: Stack, functions: ReadonlyMap<FunctionName, LambdaFunction>, topic: ITopic): void {
+  for (const [name, { logGroup }] of functions) {
+    if (FUNCTIONS[name].schedules.length === 0) continue;
+    new MetricFilter(stack, `FailedSweepsOf${name}`, {
+      logGroup,
+      filterPattern: FilterPattern.stringValue("$.message", "=", "the scheduled pass failed*"),
+      metricNamespace: FAILED_SWEEPS.namespace,
+      metricName: FAILED_SWEEPS.name,
+      metricValue: "1",
+    });
+  }
+  for (const [name, spec] of Object.entries(alarmSpecs(stack, [...functions.keys()]))) {
+    const alarm = new Alarm(stack, name, {
+      alarmName: `${stack.stackName}-${name}`,
+      alarmDescription: `${spec.says} ${RUNBOOK}, ${name}.`,
+      metric: spec.metric,
+      threshold: spec.threshold,
+      evaluationPeriods: spec.of ?? spec.periods,
+      datapointsToAlarm: spec.periods,
+      comparisonOperator: spec.below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: spec.missingIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(new SnsAction(topic));
+    alarm.addOkAction(new SnsAction(topic));
+  }
+}
+
+/** An alarm for each dead-letter queue. */
+export function watchDeadLetters(queues: readonly Queue[], topic: ITopic): void {
+  for (const queue of queues) {
+    const alarm = new Alarm(queue, "NotEmpty", {
+      alarmDescription: `Work was given up: read a message, mend its cause, and start a redrive. The sweeps have looked again meanwhile. ${RUNBOOK}, DeadLetters.`,
+      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", period: Duration.minutes(1) }),
+      threshold: 1,
+      evaluationPeriods: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(new SnsAction(topic));
+  }
+}
