@@ -433,6 +433,32 @@ describe("a failed invocation", () => {
     lab.close();
   });
 
+  it.for([
+    { name: "while EC2 lists its instance", cloudLagMs: 0 },
+    { name: "before EC2 lists its instance", cloudLagMs: 15_000 },
+  ])("a launch whose answer was lost is not made again when its repetition is answered with nothing $name", async ({ cloudLagMs }) => {
+    let launches = 0;
+    const hooks: LabOptions["hooks"] = {
+      after: ({ method }, result) => {
+        if (method !== "launch") return undefined;
+        launches += 1;
+        if (launches === 1) throw new Error("socket hang up");
+        if (launches === 2) Object.assign(result as object, { instance: undefined, errors: [] });
+        return undefined;
+      },
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks, cloudLagMs });
+    scale(lab, 2);
+    await pass(lab, 5 * SECOND);
+    const [claim = ""] = names(lab, "NodeClaim");
+    await lab.deps.wakeUps.wake([{ kind: "claim", cluster: lab.world.cluster, claim }]);
+    await pass(lab, 3 * MINUTE);
+    expect(launches).toBeGreaterThan(1);
+    expect(lab.cloud.machines()).toHaveLength(1);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+
   it("an interruption notice that could not be handled is handled again while there is time to drain", async () => {
     let failures = 0;
     const before = ({ method, invocation }: PortCall): undefined => {

@@ -93,6 +93,7 @@ export async function launch(
       const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()));
       return keep({ record: stored, ...(nodeClass && { nodeClass }) });
     }
+    if (result.errors.length === 0) return await afterLostAnswer(record, emptyAnswer(), claim, deps, known);
     const why = { reason: failure?.reason ?? "LaunchFailed", message: failure?.message ?? "", unavailable };
     // No capacity in any offering of the request: they are marked unavailable and the next rendering leaves them out.
     // This ends when no offering is left.
@@ -104,23 +105,40 @@ export async function launch(
     return await refuse({ kind, reason: why.reason, message: why.message }, rest, claim, deps);
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
-    // An earlier call with this token may have launched an instance, and its answer was lost.
-    const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");
-    if (instance) {
-      const { instanceTypes } = await readLaunchView(claim, deps, { known });
-      const launched = { ...rest, instance, launchedAt: deps.now(), launchPrice: launchPrice(instance, instanceTypes) };
-      await deps.store.update(launched, launchedEntries(launched, deps.now()));
-      return "look again";
-    }
-    // A launch template that was garbage-collected meanwhile: render again under a new token.
-    if (error instanceof NotFoundError) {
-      await deps.store.update(restedAfterMany(rest, deps.now()));
-      return "look again";
-    }
-    // A new token before EC2 must list that instance could launch a second one.
-    const isKnown = deps.now() - (record.launchRequestedAt ?? 0) >= LAUNCH_UNLISTED_MS;
-    return refuse(refusedFor(error), isKnown ? rest : record, claim, deps);
+    return await afterLostAnswer(record, error, claim, deps, known);
   }
+}
+
+/** EC2 may answer a repeated call so, whose first call has launched an instance. */
+const emptyAnswer = (): RefusedError => new RefusedError("EC2 answered with neither an instance nor an error");
+
+/**
+ * After an answer that does not tell what became of the request: an earlier call with this token may have launched an
+ * instance, and its answer was lost.
+ */
+async function afterLostAnswer(
+  record: NodeClaimRecord,
+  error: NotFoundError | RefusedError,
+  claim: NodeClaim,
+  deps: LifecycleDeps,
+  known: EC2NodeClass | undefined,
+): Promise<Performed> {
+  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");
+  if (instance) {
+    const { instanceTypes } = await readLaunchView(claim, deps, { known });
+    const launched = { ...rest, instance, launchedAt: deps.now(), launchPrice: launchPrice(instance, instanceTypes) };
+    await deps.store.update(launched, launchedEntries(launched, deps.now()));
+    return "look again";
+  }
+  // A launch template that was garbage-collected meanwhile: render again under a new token.
+  if (error instanceof NotFoundError) {
+    await deps.store.update(restedAfterMany(rest, deps.now()));
+    return "look again";
+  }
+  // A new token before EC2 must list that instance could launch a second one.
+  const isKnown = deps.now() - (record.launchRequestedAt ?? 0) >= LAUNCH_UNLISTED_MS;
+  return refuse(refusedFor(error), isKnown ? rest : record, claim, deps);
 }
 
 /** How long EC2 may not list an instance that it has launched. No benchmark has tuned it. */
