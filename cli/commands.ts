@@ -1,3 +1,4 @@
+import { adoptCommand } from "./adopt/command.ts";
 import type { Command } from "./command.ts";
 import { completionCommand } from "./completion/command.ts";
 import { consolidateCommand } from "./consolidate/command.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   convertCommand,
   labCommand,
   installCommand,
+  adoptCommand,
   statusCommand,
   doctorCommand,
   uninstallCommand,

@@ -27,7 +27,7 @@ interface Resource {
 /** The stack as a SAM template whose functions' code is next to it, in a folder per function. */
 export function samTemplate(settings: DeploymentSettings): object {
   const { stack } = makeApp({ settings, code: () => Code.fromInline("// replaced by CodeUri") });
-  const { Resources, Parameters, Outputs, Description } = Template.fromStack(stack).toJSON();
+  const { Resources, Parameters, Outputs, Description, Metadata } = Template.fromStack(stack).toJSON();
   // CDK's own parameter needs its bootstrap stack, which SAM does not.
   const { BootstrapVersion: _, ...parameters } = (Parameters ?? {}) as Readonly<Record<string, unknown>>;
   const resources = Object.entries(Resources as Readonly<Record<string, Resource>>);
@@ -35,6 +35,7 @@ export function samTemplate(settings: DeploymentSettings): object {
     AWSTemplateFormatVersion: "2010-09-09",
     Transform: "AWS::Serverless-2016-10-31",
     Description,
+    Metadata,
     ...(Object.keys(parameters).length > 0 && { Parameters: parameters }),
     Resources: Object.fromEntries(resources.map(([id, { Metadata: _metadata, ...resource }]) => [id, asSam(resource, stack.stackName)])),
     Outputs,

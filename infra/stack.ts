@@ -17,6 +17,7 @@ import type { Construct } from "constructs";
 import { VERSION } from "../functions/adapters/version.ts";
 import { makeAlarms, watchDeadLetters } from "./alarms.ts";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
+import { DEPLOYED, deployedOf } from "./deployed.ts";
 import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
@@ -47,6 +48,7 @@ export class AutoscalerStack extends Stack {
   constructor(scope: Construct, id: string, { settings, code, extraEnvironment = {}, ...props }: AutoscalerStackProps) {
     super(scope, id, { description: "karpenter-serverless: makes and removes nodes of EKS clusters", ...props });
     this.settings = settings;
+    this.templateOptions.metadata = { [DEPLOYED]: deployedOf(settings) };
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
     applyHouseRules(this, settings);
     const table = this.#makeTable();

@@ -8,9 +8,16 @@ export interface Applying {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** By their text: a command reads the manifests several times, and the CRDs take a third of a second. */
+const read = new Map<string, readonly KubeObject[]>();
+
 /** The objects of a stream of YAML documents. */
 export function objectsOf(yaml: string): readonly KubeObject[] {
-  return parseAllDocuments(yaml).map((document) => document.toJS({ maxAliasCount: -1 }) as KubeObject);
+  const known = read.get(yaml);
+  if (known !== undefined) return known;
+  const objects = parseAllDocuments(yaml).map((document) => document.toJS({ maxAliasCount: -1 }) as KubeObject);
+  read.set(yaml, objects);
+  return objects;
 }
 
 /**
@@ -20,7 +27,7 @@ export function objectsOf(yaml: string): readonly KubeObject[] {
 export async function applyObjects(objects: readonly KubeObject[], { api, print }: Applying): Promise<void> {
   let applied = 0;
   for (const object of objects) {
-    if (isShared(object) && (await isOthers(object, api))) {
+    if (await staysOthers(object, api)) {
       print(`  ${object.metadata.name} is there already, and stays as it is`);
       continue;
     }
@@ -30,10 +37,14 @@ export async function applyObjects(objects: readonly KubeObject[], { api, print 
   print(`  ${applied} objects applied`);
 }
 
+/** Whether an object is a definition that somebody else has installed and that is left alone. */
+export const staysOthers = async (object: KubeObject, api: Pick<ClusterApi, "find">): Promise<boolean> =>
+  isShared(object) && (await isOthers(object, api));
+
 const isShared = ({ kind, metadata }: KubeObject): boolean =>
   kind === "CustomResourceDefinition" && !/\.karpenter\.(sh|k8s\.aws)$/.test(metadata.name);
 
-async function isOthers(object: KubeObject, api: ClusterApi): Promise<boolean> {
+async function isOthers(object: KubeObject, api: Pick<ClusterApi, "find">): Promise<boolean> {
   const found = await api.find(object);
   return found !== undefined && found.metadata.annotations?.[VERSION_ANNOTATION] === undefined;
 }

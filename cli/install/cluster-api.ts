@@ -17,6 +17,9 @@ const PLURALS: Readonly<Record<string, string>> = {
   NodeClaim: "nodeclaims",
   EC2NodeClass: "ec2nodeclasses",
   Pod: "pods",
+  Node: "nodes",
+  Deployment: "deployments",
+  Lease: "leases",
 };
 
 /** The owner of fields that an installation writes. */
@@ -71,6 +74,9 @@ export function clusterApi(send: Transport, now: () => number): ClusterApi {
       const response = await send({ method: "DELETE", path: pathOf(object) });
       if (response.status >= 400 && response.status !== 404)
         throw new Error(`deleting ${object.kind} ${object.metadata.name}: ${messageOf(response)}`);
+    },
+    patch: async (object, change) => {
+      await sent({ method: "PATCH", path: pathOf(object), body: change }, `changing ${object.kind} ${object.metadata.name}`);
     },
     apply: async (object) => {
       await sent(

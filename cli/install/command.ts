@@ -3,6 +3,7 @@
 // checks pass, does what is missing, and can be run again at any point. It must never print a secret.
 
 import { SYNTH_OPTIONS } from "../../infra/synth-options.ts";
+import { ADOPT_OPTIONS } from "../adopt/options.ts";
 import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
 
@@ -22,6 +23,8 @@ export const installCommand = defineCommand({
     "create-node-role": flag("make the role KarpenterNodeRole-NAME, and its access to the cluster"),
     "with-default-pool": flag("make a NodePool and an EC2NodeClass named default, where there are none"),
     config,
+    "from-karpenter": flag("take Karpenter's settings and node roles, then its nodes, as the command adopt does"),
+    ...ADOPT_OPTIONS,
     "dry-run": flag("say what is missing and what would be done; change nothing"),
   },
   run: async ({ values }, print) => {
@@ -33,9 +36,24 @@ export const installCommand = defineCommand({
     ]);
     const { cluster, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;
     try {
-      const settings = settingsFor(values, region);
-      const { "with-default-pool": withDefaultPool, "dry-run": dryRun } = values;
-      return await install({ cluster, region, settings, withDefaultPool, dryRun }, awsPorts(region), print);
+      const ports = awsPorts(region);
+      const { "with-default-pool": withDefaultPool, "dry-run": dryRun, "from-karpenter": fromKarpenter } = values;
+      const { deployment, "keep-deployment": keepDeployment } = values;
+      const given = settingsFor(values, region);
+      if (!fromKarpenter) return await install({ cluster, region, settings: given, withDefaultPool, dryRun }, ports, print);
+      const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }, { adoptPorts }] = await Promise.all([
+        import("../adopt/from-karpenter.ts"),
+        import("../adopt/adopt.ts"),
+        import("../adopt/aws-ports.ts"),
+      ]);
+      const settings = withKarpenters(given, cluster, await readKarpenter(ports.clusterApi(cluster), cluster, deployment));
+      const adopting = adoptPorts(region, ports);
+      const options = { cluster, stackName: settings.stackName, deployment, keepDeployment, dryRun, installs: true };
+      if (!dryRun) await refuseEarly(options, adopting);
+      const installed = await install({ cluster, region, settings, withDefaultPool, dryRun }, ports, print);
+      const adopted = await adopt(options, adopting, print);
+      const messages = [...(installed.messages ?? []), ...(adopted.messages ?? [])];
+      return { ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false };
     } catch (error) {
       if (error instanceof BadInput) throw new InputError(error.message);
       throw error instanceof Error && !(error instanceof InputError)

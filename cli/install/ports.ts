@@ -24,6 +24,8 @@ export interface KubeObject {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
+    readonly uid?: string;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];
     /** RFC 3339; set while finalizers hold a deleted object. */
@@ -47,6 +49,8 @@ export interface ClusterApi {
   readonly find: (object: KubeObject) => Promise<KubeObject | undefined>;
   /** Server-side apply; what is said already stays as it is. */
   readonly apply: (object: KubeObject) => Promise<void>;
+  /** A JSON merge patch (RFC 7386): null removes a field. Throws NotFoundError when there is no such object. */
+  readonly patch: (object: KubeObject, change: object) => Promise<void>;
   /** Does nothing when there is none. */
   readonly remove: (object: KubeObject) => Promise<void>;
 }
@@ -90,6 +94,8 @@ export interface Stacks {
   /** The events of at least the last attempt, the newest first. */
   readonly events: (name: string) => Promise<readonly StackEvent[]>;
   readonly resources: (name: string) => Promise<readonly StackResource[]>;
+  /** The Metadata of the deployed template; an empty object where it has none. */
+  readonly metadata: (name: string) => Promise<Readonly<Record<string, unknown>>>;
 }
 
 export interface InstallPorts {

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../core/lib/json.ts";
 import { cloudFormation, members, outputsOf, type StackReader, text } from "../../functions/adapters/aws/stack-outputs.ts";
 import type { StackEvent, StackResource, Stacks } from "./ports.ts";
 import { isBegin } from "./stack-state.ts";
@@ -51,8 +52,16 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
       for await (const page of pages("ListStackResources", name, reader)) found.push(...page.map(resourceOf));
       return found;
     },
+    metadata: async (name) => {
+      const body = text(await cloudFormation("GetTemplate", { StackName: name, TemplateStage: "Original" }, reader), "TemplateBody");
+      const template: unknown = isJson(body) ? JSON.parse(body) : {};
+      return isJsonObject(template) && isJsonObject(template["Metadata"]) ? template["Metadata"] : {};
+    },
   };
 }
+
+/** A template of SAM is YAML, and says nothing that is read here. */
+const isJson = (body: string): boolean => body.trimStart().startsWith("{");
 
 const resourceOf = (member: string): StackResource => ({
   name: text(member, "LogicalResourceId"),

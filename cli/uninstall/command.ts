@@ -16,15 +16,19 @@ export const uninstallCommand = defineCommand({
     stack: { type: "text", value: "NAME", description: `CloudFormation stack to remove (${DEFAULT_STACK})` },
     yes: { type: "flag", description: "for a cluster that is gone: remove what it has left without asking" },
     drain: { type: "flag", description: "also drain and end the nodes; without it, nothing is removed while there are any" },
+    "keep-nodes": { type: "flag", description: "leave the nodes to Karpenter: no node is ended, no pod is moved" },
+    "start-karpenter": { type: "flag", description: "with --keep-nodes: scale Karpenter's Deployment up again" },
+    deployment: { type: "text", value: "NAMESPACE/NAME", description: "Karpenter's Deployment, where its label or image does not tell" },
     "dry-run": { type: "flag", description: "say what would be removed; change nothing" },
   },
   run: async ({ values }, print) => {
     const [{ uninstall }, { uninstallPorts }] = await Promise.all([import("./uninstall.ts"), import("./aws-ports.ts")]);
     const { cluster, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "", stack = DEFAULT_STACK } = values;
     if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-    const { drain, yes, "dry-run": dryRun } = values;
+    const { drain, yes, "dry-run": dryRun, "keep-nodes": keepNodes, "start-karpenter": startKarpenter, deployment } = values;
     try {
-      return await uninstall({ cluster, region, stackName: stack, drain, yes, dryRun }, uninstallPorts(region), print);
+      const options = { cluster, region, stackName: stack, drain, keepNodes, startKarpenter, deployment, yes, dryRun };
+      return await uninstall(options, uninstallPorts(region), print);
     } catch (error) {
       if (!(error instanceof Error) || error instanceof InputError) throw error;
       throw new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`);

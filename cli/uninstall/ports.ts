@@ -1,4 +1,5 @@
 import type { InstallPorts } from "../install/ports.ts";
+import type { Records } from "./hand-over.ts";
 
 /** What a cluster that is gone has left in an account and region. All lists are read to their last page. */
 export interface LeftBehind {
@@ -19,6 +20,10 @@ export interface LeftBehind {
 
 export interface UninstallPorts extends InstallPorts {
   readonly leftBehind: LeftBehind;
+  /** The records in a table. */
+  readonly records: (table: string) => Records;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Asks the person; undefined where there is nobody to ask. */
   readonly confirm: (question: string) => Promise<boolean | undefined>;
 }

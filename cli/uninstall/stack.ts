@@ -8,6 +8,12 @@ export interface UninstallOptions {
   readonly region: string;
   readonly stackName: string;
   readonly drain: boolean;
+  /** The nodes stay, for Karpenter. */
+  readonly keepNodes: boolean;
+  /** Karpenter is scaled up again when it may have them. */
+  readonly startKarpenter: boolean;
+  /** "NAMESPACE/NAME" of Karpenter's Deployment, where it is not found by its label or image. */
+  readonly deployment?: string | undefined;
   /** Nobody is asked before what a cluster has left is removed. */
   readonly yes: boolean;
   readonly dryRun: boolean;

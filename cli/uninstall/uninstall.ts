@@ -4,7 +4,9 @@ import { InputError } from "../input-error.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
 import type { ClusterApi, InstallPorts, KubeObject } from "../install/ports.ts";
 import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
+import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../karpenter/deployment.ts";
 import { uninstallGone } from "./gone.ts";
+import { handOver } from "./hand-over.ts";
 import { type NodeObjects, nodeObjects } from "./nodes.ts";
 import type { UninstallPorts } from "./ports.ts";
 import { removeStack, type UninstallOptions } from "./stack.ts";
@@ -20,7 +22,12 @@ interface Served {
 interface Found extends Served {
   /** "NAMESPACE/NAME" of a running Karpenter's Lease; then the nodes are its own. */
   readonly karpenter: string | undefined;
+  /** The Deployment of a Karpenter that gets the nodes; undefined where they do not stay, or none is installed. */
+  readonly deployment: KarpenterDeployment | undefined;
+  /** Those that are removed. */
   readonly nodes: NodeObjects;
+  /** Those that stay. */
+  readonly kept: NodeObjects;
 }
 
 const NO_NODES: NodeObjects = { pools: [], claims: [], classes: [] };
@@ -37,17 +44,19 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
   const served = await servedBy(options, ports);
   if (!(await ports.account.hasCluster(cluster))) return uninstallGone(options, served, ports, print);
   const api = ports.clusterApi(cluster);
-  const found = await find(served, api);
+  const found = await find(options, served, api);
   const obstacle = obstacleOf(options, found);
   if (dryRun) {
     for (const line of plan(options, found)) print(line);
     return { output: "", isUsable: obstacle === undefined, ...(obstacle !== undefined && { messages: [obstacle] }) };
   }
   if (obstacle !== undefined) throw new InputError(obstacle);
-  if (found.karpenter === undefined) await removeNodes(found.nodes, api, ports, print);
-  print(`removing the webhooks of cluster ${cluster}`);
   const objects = objectsOf(manifests({ cluster }));
   const definitions = objects.filter(isDefinition);
+  const rights = objects.filter((object) => !isDefinition(object));
+  if (keepsNodes(options, found)) await keepNodes(options, found, rights, ports, print);
+  else await removeNodes(found.nodes, api, ports, print);
+  print(`removing the webhooks of cluster ${cluster}`);
   // The definitions no longer convert by a function that is about to go.
   if (found.stack?.outputs["AdmissionUrl"] !== undefined) await applyObjects(definitions, { api, print, sleep: ports.sleep });
   await removeOutdated([], { api, print });
@@ -57,7 +66,7 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
     print(`removing stack ${stackName}${table === undefined ? "" : `; its table ${table} stays`}`);
     await removeStack(stackName, ports, print);
   }
-  for (const object of objects.filter((object) => !isDefinition(object)).reverse()) await api.remove(object);
+  for (const object of [...rights].reverse()) await api.remove(object);
   print(`RBAC and FlowSchema of cluster ${cluster} removed`);
   return { output: `${farewell(options, found)}\n` };
 }
@@ -72,18 +81,46 @@ async function servedBy({ cluster, stackName }: UninstallOptions, { stacks }: In
   return { stack, others: served.filter((name) => name !== cluster) };
 }
 
-async function find(served: Served, api: ClusterApi): Promise<Found> {
+async function find(options: UninstallOptions, served: Served, api: ClusterApi): Promise<Found> {
   const { karpenter } = await api.observe();
-  return { ...served, karpenter, nodes: karpenter === undefined ? await nodeObjects(api) : NO_NODES };
+  const objects = await nodeObjects(api);
+  const keeps = keepsNodes(options, { karpenter });
+  const deployment = options.keepNodes ? await findKarpenter(api, options.deployment) : undefined;
+  return { ...served, karpenter, deployment, nodes: keeps ? NO_NODES : objects, kept: keeps ? objects : NO_NODES };
+}
+
+/** Also without the word for it, nothing that a running Karpenter works with is removed. */
+const keepsNodes = ({ keepNodes }: Pick<UninstallOptions, "keepNodes">, { karpenter }: Pick<Found, "karpenter">): boolean =>
+  keepNodes || karpenter !== undefined;
+
+async function keepNodes(
+  { cluster, startKarpenter }: UninstallOptions,
+  { stack, deployment }: Found,
+  rights: readonly KubeObject[],
+  { records, clusterApi, sleep, now }: UninstallPorts,
+  print: Print,
+): Promise<void> {
+  const table = stack?.outputs["TableName"];
+  await handOver({
+    ...{ cluster, rights, startKarpenter, print, sleep, now },
+    api: clusterApi(cluster),
+    records: table === undefined ? undefined : records(table),
+    karpenter: deployment,
+  });
 }
 
 /** Why nothing can be removed yet, in one sentence. */
-function obstacleOf({ cluster, drain }: UninstallOptions, { stack, nodes: { claims, classes } }: Found): string | undefined {
+function obstacleOf(options: UninstallOptions, { stack, deployment, nodes: { claims, classes } }: Found): string | undefined {
+  const { cluster, drain, keepNodes, startKarpenter } = options;
+  if (drain && keepNodes) return "--drain ends the nodes and --keep-nodes keeps them; give one of them";
+  if (startKarpenter && !keepNodes) return "--start-karpenter goes with --keep-nodes; give both";
+  if (startKarpenter && deployment === undefined)
+    return "there is no Deployment of Karpenter to start; name it with --deployment NAMESPACE/NAME, or leave --start-karpenter out and install its chart afterwards";
   const held = [...claims, ...classes].filter(({ metadata }) => (metadata.finalizers ?? []).length > 0);
   if (stack === undefined && held.length > 0)
     return `the stack is gone, so nobody ends ${namesIn(held)} of cluster ${cluster}; run install again, then this`;
   if (claims.length > 0 && !drain)
-    return `cluster ${cluster} still has ${namesIn(claims)}; give --drain, which drains and ends these nodes, or start Karpenter, which takes them over`;
+    return `cluster ${cluster} still has ${namesIn(claims)}; give --drain, which drains and ends these nodes, or --keep-nodes, which leaves them to Karpenter`;
   return undefined;
 }
 
@@ -97,11 +134,21 @@ function namesIn(objects: readonly KubeObject[]): string {
   return kinds.join(" and ");
 }
 
-function plan({ cluster, stackName }: UninstallOptions, { stack, others, karpenter, nodes }: Found): readonly string[] {
+function plan(options: UninstallOptions, found: Found): readonly string[] {
+  const { cluster, stackName, startKarpenter } = options;
+  const { stack, others, karpenter, deployment, nodes, kept } = found;
   const { pools, claims, classes } = nodes;
+  const stay = [kept.pools, kept.claims, kept.classes].filter(({ length }) => length > 0).map(namesIn);
   return [
     "nothing is changed; without --dry-run this would",
-    ...(karpenter === undefined ? [] : [`- leave NodePools, NodeClaims and EC2NodeClasses to Karpenter, which runs (Lease ${karpenter})`]),
+    ...(keepsNodes(options, found)
+      ? [
+          `- leave ${stay.join(", ") || "no object"} to Karpenter${karpenter === undefined ? "" : `, which runs (Lease ${karpenter})`}: the functions finish what they have begun, lose their rights, and their annotations and records go`,
+        ]
+      : []),
+    ...(startKarpenter && deployment !== undefined
+      ? [`- scale Deployment ${deployment.namespace}/${deployment.name} to ${replicasBefore(deployment)}`]
+      : []),
     ...[pools, claims, classes].filter(({ length }) => length > 0).map((objects) => `- delete ${namesIn(objects)}, and wait for their end`),
     `- remove the webhooks of cluster ${cluster}`,
     ...(stack === undefined ? [] : [others.length > 0 ? keptStack(stackName, others) : `- remove stack ${stackName}`]),
@@ -130,16 +177,25 @@ async function removeNodes({ pools }: NodeObjects, api: ClusterApi, { sleep }: I
   }
 }
 
-function farewell({ cluster, stackName, region }: UninstallOptions, { stack, others, karpenter }: Found): string {
+function farewell(options: UninstallOptions, found: Found): string {
+  const { cluster, stackName, region, startKarpenter } = options;
+  const { stack, others, karpenter, deployment } = found;
   const table = stack?.outputs["TableName"];
+  const start =
+    deployment === undefined
+      ? "install Karpenter's chart, which finds them"
+      : `start it: ${scaling(deployment, replicasBefore(deployment))}`;
   return [
     `cluster ${cluster} is no longer served`,
     ...(others.length > 0 ? [`stack ${stackName} stays, because it also serves ${others.join(", ")}: deploy it without ${cluster}`] : []),
     ...(others.length === 0 && table !== undefined
       ? [`the table stays: aws dynamodb delete-table --region ${region} --table-name ${table}`]
       : []),
-    karpenter === undefined
-      ? "the CRDs stay, because EKS Auto Mode and Karpenter share them"
-      : "CRDs, NodePools, NodeClaims and EC2NodeClasses stay, because Karpenter works with them",
+    keepsNodes(options, found)
+      ? "CRDs, NodePools, NodeClaims and EC2NodeClasses stay, because Karpenter works with them"
+      : "the CRDs stay, because EKS Auto Mode and Karpenter share them",
+    ...(options.keepNodes && karpenter === undefined && !startKarpenter
+      ? [`nobody looks after the nodes until Karpenter runs; ${start}`]
+      : []),
   ].join("\n");
 }

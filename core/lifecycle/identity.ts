@@ -24,7 +24,7 @@ export function isDoneWith({ metadata }: NodeClaim): boolean {
 /**
  * Whether another controller, such as Karpenter, has launched a NodeClaim that has no record: it has an instance, and
  * not the annotation that each NodeClaim with a record gets. It stays that controller's until a user asks for it with
- * the command `rebuild`.
+ * the command `adopt`.
  */
 export function isLaunchedByOther({ metadata, status }: NodeClaim): boolean {
   return status?.providerID !== undefined && metadata.annotations?.[INTENT] === undefined;

@@ -46,8 +46,17 @@ export function planRebuild(remains: Remains): readonly RebuildStep[] {
   return [...lostRecords(remains), ...lostClaims(remains), ...lostBoth(remains), ...lostPools(remains)];
 }
 
-/** NodeClaims whose record is lost. */
-function lostRecords({ cluster, records, claims, instances, now, newId }: Remains): readonly RebuildStep[] {
+/**
+ * NodeClaims without a record: it is lost, or another controller has launched them, as Karpenter does.
+ */
+export function lostRecords({
+  cluster,
+  records,
+  claims,
+  instances,
+  now,
+  newId,
+}: Pick<Remains, "cluster" | "records" | "claims" | "instances" | "now" | "newId">): readonly RebuildStep[] {
   const known = new Set(records.map(({ name }) => name));
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
   const lost = claims.filter((claim) => isManagedClaim(claim) && !isDoneWith(claim) && !known.has(claim.metadata.name));

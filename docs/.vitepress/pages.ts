@@ -5,6 +5,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     items: [
       { text: "What it is", link: "/" },
       { text: "Deploy", link: "/deploy" },
+      { text: "Migrate", link: "/migrate" },
       { text: "What it costs", link: "/costs" },
       { text: "Beside Karpenter", link: "/versus" },
     ],

@@ -110,7 +110,7 @@ function withoutOthers(state: ClusterState): ClusterState {
   const others = nodeClaims.filter((claim) => !known.has(claim.metadata.name) && isLaunchedByOther(claim));
   if (others.length === 0) return state;
   const reasons = others.map(({ metadata, status }) => {
-    const why = `NodeClaim ${metadata.name} was launched by another controller; the command rebuild adopts it`;
+    const why = `NodeClaim ${metadata.name} was launched by another controller; the command adopt takes it over`;
     return [status?.nodeName ?? "", why] as const;
   });
   return { ...state, snapshot: { ...state.snapshot, untouchable: new Map([...untouchable, ...reasons]) } };

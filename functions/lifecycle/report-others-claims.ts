@@ -14,7 +14,7 @@ export async function reportOthersClaims(unrecorded: readonly NodeClaim[], { clu
   const others = unrecorded.filter(isLaunchedByOther).map(({ metadata }) => metadata.name);
   if (others.length === 0 || !(await store.isFirstWithin(cluster.name, "others-claims", now(), LOG_WINDOW_MS))) return;
   log.error(
-    `${others.length} NodeClaims were launched by another controller, such as Karpenter, and are left alone; once that controller has ended, adopt them with: ${PROGRAM} rebuild --cluster ${cluster.name} --apply`,
+    `${others.length} NodeClaims were launched by another controller, such as Karpenter, and are left alone; once that controller has ended, take them over with: ${PROGRAM} adopt --cluster ${cluster.name}`,
     { controller: "nodeclaim.lifecycle", NodeClaims: others.slice(0, 5) },
   );
 }

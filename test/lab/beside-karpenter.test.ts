@@ -103,7 +103,7 @@ describe("NodeClaims that a Karpenter has launched before it ended", () => {
     expect(touched).toEqual([]);
     const told = messages(lab).filter((message) => message.startsWith("4 NodeClaims were launched by another controller"));
     expect(told).toHaveLength(1);
-    expect(JSON.stringify(lab.world.events)).toContain("was launched by another controller; the command rebuild adopts it");
+    expect(JSON.stringify(lab.world.events)).toContain("was launched by another controller; the command adopt takes it over");
 
     await rebuild(lab.deps, { apply: true });
     await pass(lab, 15 * MINUTE);

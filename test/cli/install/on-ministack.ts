@@ -11,6 +11,7 @@ import { status } from "../../../cli/status/status.ts";
 import { leftBehindOnAws } from "../../../cli/uninstall/left-behind.ts";
 import { uninstall } from "../../../cli/uninstall/uninstall.ts";
 import { secretText } from "../../../functions/adapters/aws/secret.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { VERSION } from "../../../functions/adapters/version.ts";
 import { parseSettings } from "../../../infra/settings.ts";
 import { makeStacks, synthesized } from "../../../infra/synthesis.ts";
@@ -111,12 +112,16 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
         ...ports,
         leftBehind: leftBehindOnAws(ministack.region, ministack.credentials, caller),
         confirm: async () => true,
+        records: () => sqliteNodeClaimStore(),
+        now: Date.now,
       };
       const options = {
         cluster: "c1",
         region: ministack.region,
         stackName: "karpenter-serverless",
         drain: false,
+        keepNodes: false,
+        startKarpenter: false,
         yes: false,
         dryRun: false,
       };

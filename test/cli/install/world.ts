@@ -3,6 +3,8 @@ import { join } from "node:path";
 import type { InstallPorts, KubeObject, StackEvent, StackResource } from "../../../cli/install/ports.ts";
 import type { UninstallPorts } from "../../../cli/uninstall/ports.ts";
 import { NotFoundError } from "../../../core/ports/errors.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import type { DeploymentSettings } from "../../../infra/settings.ts";
 
 export const ACCOUNT = "111122223333";
@@ -24,6 +26,8 @@ export class World {
   readonly settings: DeploymentSettings[] = [];
   readonly events: StackEvent[] = [];
   resources: readonly StackResource[] = [];
+  /** What the deployed template says of itself. */
+  metadata: Readonly<Record<string, unknown>> = {};
   readonly objects = new Map<string, KubeObject>();
   /** How the next creation or update ends. */
   ending = "COMPLETE";
@@ -31,6 +35,14 @@ export class World {
   slow = 0;
   /** The Lease of a Karpenter that runs. */
   karpenter: string | undefined;
+  /** The records in the stack's table. */
+  readonly records: NodeClaimStore = sqliteNodeClaimStore();
+  /** Milliseconds since the epoch; it goes on while a command waits. */
+  now = Date.parse("2026-11-23T12:00:00Z");
+  /** What others do while a command waits. */
+  onSleep: () => void | Promise<void> = () => {};
+  /** The functions end nothing while this is true. */
+  endsNothing = false;
   /** EKS knows no cluster of this name any more. */
   isClusterGone = false;
   /** Why the stack cannot be removed. */
@@ -105,11 +117,13 @@ export class World {
           }),
         resources: () => call(() => this.resources),
         events: () => call(() => [...this.events].reverse()),
+        metadata: () => call(() => this.metadata),
       },
       clusterApi: () => ({
         observe: () => call(() => ({ mayInstall: true, ...(this.karpenter !== undefined && { karpenter: this.karpenter }) })),
         find: (object) => call(() => this.objects.get(keyOf(object))),
         apply: (object) => call(() => this.#apply(object)),
+        patch: (object, change) => call(() => this.#patch(object, change)),
         remove: (object) => call(() => this.#remove(object)),
         list: ({ kind }) =>
           call(() => {
@@ -119,7 +133,10 @@ export class World {
           }),
       }),
       secret: () => call(() => SECRET),
-      sleep: async () => {},
+      sleep: async (ms) => {
+        this.now += ms;
+        await this.onSleep();
+      },
     };
   }
 
@@ -128,7 +145,7 @@ export class World {
   /** What the person says; undefined where there is nobody to ask. */
   agrees: boolean | undefined;
 
-  uninstallPorts(): UninstallPorts {
+  uninstallPorts(): UninstallPorts & { readonly records: () => NodeClaimStore } {
     const { left } = this;
     const without = (kind: "profiles" | "tables", name: string): void => {
       left[kind] = left[kind].filter((one) => one !== name);
@@ -153,7 +170,19 @@ export class World {
         removeTable: (name) => this.#call(() => without("tables", name)),
       },
       confirm: async () => this.agrees,
+      records: () => callingStore(this.records, (effect) => this.#call(effect)),
+      now: () => this.now,
     };
+  }
+
+  /** A call at which the program may be killed. */
+  call<T>(effect: () => T): Promise<T> {
+    return this.#call(effect);
+  }
+
+  /** An update of the stack begins. */
+  begin(_name: string, templateUrl: string): void {
+    this.#begin("UPDATE", templateUrl);
   }
 
   async #call<T>(effect: () => T): Promise<T> {
@@ -201,7 +230,7 @@ export class World {
 
   /** What the functions do while there are any: they end NodeClaims, then the classes to which none refers. */
   #finalize(objects: readonly KubeObject[]): void {
-    if (!/_COMPLETE$/.test(this.stack?.status ?? "")) return;
+    if (this.endsNothing || !/_COMPLETE$/.test(this.stack?.status ?? "")) return;
     for (const object of objects) {
       const isHeld = object.kind === "EC2NodeClass" && [...this.objects.values()].some(isClaimOfOurs);
       if (object.metadata.deletionTimestamp !== undefined && !isHeld) this.objects.delete(keyOf(object));
@@ -210,6 +239,12 @@ export class World {
 
   #tell(resource: string, status: string, reason = ""): void {
     this.events.push({ id: String(this.events.length), resource, status, reason });
+  }
+
+  #patch(object: KubeObject, change: object): void {
+    const found = this.objects.get(keyOf(object));
+    if (found === undefined) throw new NotFoundError(`no ${keyOf(object)}`);
+    this.objects.set(keyOf(object), merged(found, change) as KubeObject);
   }
 
   #apply(object: KubeObject): void {
@@ -223,5 +258,27 @@ export class World {
 export class Killed extends Error {}
 
 export const keyOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
+
+/** RFC 7386. */
+function merged(target: unknown, change: unknown): unknown {
+  if (typeof change !== "object" || change === null || Array.isArray(change)) return change;
+  const result: Record<string, unknown> = { ...(target as object) };
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}
+
+/** The store, each of whose calls is one at which the program may be killed. */
+function callingStore(store: NodeClaimStore, call: <T>(effect: () => T) => Promise<T>): NodeClaimStore {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return async (...args: unknown[]) => await await call(() => method.apply(target, args) as Promise<unknown>);
+    },
+  });
+}
 
 const isClaimOfOurs = ({ kind, metadata }: KubeObject): boolean => kind === "NodeClaim" && metadata.finalizers !== undefined;

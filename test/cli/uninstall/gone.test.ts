@@ -3,7 +3,16 @@ import { InputError } from "../../../cli/input-error.ts";
 import { uninstall } from "../../../cli/uninstall/uninstall.ts";
 import { ACCOUNT, Killed, World } from "../install/world.ts";
 
-const OPTIONS = { cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless", drain: false, yes: false, dryRun: false };
+const OPTIONS = {
+  cluster: "c1",
+  region: "us-west-2",
+  stackName: "karpenter-serverless",
+  drain: false,
+  keepNodes: false,
+  startKarpenter: false,
+  yes: false,
+  dryRun: false,
+};
 
 /** An account whose cluster was deleted while its nodes and its stack were there. */
 function orphaned(): World {

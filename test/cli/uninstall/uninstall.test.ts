@@ -8,7 +8,16 @@ import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
 import { Killed, keyOf, World } from "../install/world.ts";
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
-const OPTIONS = { cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless", drain: true, yes: true, dryRun: false };
+const OPTIONS = {
+  cluster: "c1",
+  region: "us-west-2",
+  stackName: "karpenter-serverless",
+  drain: true,
+  keepNodes: false,
+  startKarpenter: false,
+  yes: true,
+  dryRun: false,
+};
 
 function claim(name: string, group: string): KubeObject {
   const metadata = { name, ...(group === OURS && { finalizers: ["karpenter.sh/termination"] }) };

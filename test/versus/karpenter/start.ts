@@ -15,15 +15,28 @@ const QUEUE = "karpenter-interruption";
 /** What the chart sets as limits.memory; the controller derives its soft limit from it. */
 const MEMORY_LIMIT = 1024 ** 3;
 
+/** The CRDs of Karpenter, and its namespace. */
+export async function prepareForKarpenter({ cluster }: Pick<Stage, "cluster">): Promise<void> {
+  await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
+  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
+  await cluster.kubectl("create", "namespace", "karpenter");
+}
+
+/** The settings of one process of Karpenter's controller that its chart or a person gives; they come last. */
+export type KarpenterEnv = Readonly<Record<string, string>>;
+
 /**
  * Starts Karpenter's controller beside the API server, with a queue of EC2's events as its installation guide has it.
  */
 export async function startKarpenter(stage: Stage): Promise<Autoscaler> {
+  await prepareForKarpenter(stage);
+  return startController(stage, { DISABLE_LEADER_ELECTION: "true" });
+}
+
+/** Starts one more process of the controller in a cluster that is prepared. */
+export async function startController(stage: Stage, given: KarpenterEnv): Promise<Autoscaler> {
   const { cluster, fake, dataDir } = stage;
   const controller = buildKarpenter();
-  await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
-  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
-  await cluster.kubectl("create", "namespace", "karpenter");
   const ministack = await startMiniStack({ dataDir, region: REGION, accountId: ACCOUNT, enforceIam: false });
   const { QueueUrl } = await awsJson<{ QueueUrl: string }>(ministack, "sqs", "AmazonSQS.CreateQueue", { QueueName: QUEUE });
   const health = await freePort();
@@ -47,13 +60,13 @@ export async function startKarpenter(stage: Stage): Promise<Autoscaler> {
       CLUSTER_ENDPOINT: cluster.server,
       INTERRUPTION_QUEUE: QUEUE,
       FEATURE_GATES: "SpotToSpotConsolidation=true",
-      DISABLE_LEADER_ELECTION: "true",
       KARPENTER_SERVICE: "karpenter",
       SYSTEM_NAMESPACE: "karpenter",
       MEMORY_LIMIT: String(MEMORY_LIMIT),
       METRICS_PORT: String(await freePort()),
       HEALTH_PROBE_PORT: String(health),
       LOG_LEVEL: "debug",
+      ...given,
     },
     isReady: async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).ok,
   });
