@@ -13,6 +13,7 @@ import { solveCommand } from "./solve/command.ts";
 import { statusCommand } from "./status/command.ts";
 import { synthCommand } from "./synth/command.ts";
 import { uninstallCommand } from "./uninstall/command.ts";
+import { upgradeCommand } from "./upgrade/command.ts";
 import { whatIfCommand } from "./what-if/command.ts";
 
 /** All commands of the program, in the order of --help. */
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   adoptCommand,
   statusCommand,
   doctorCommand,
+  upgradeCommand,
   uninstallCommand,
   costCommand,
   synthCommand,

@@ -11,7 +11,7 @@ import { INSTALLED } from "../functions/adapters/program.ts";
 /** The pages that tell a person what to type, and the commands that they must name. */
 const PAGES = {
   "docs/migrate.md": ["install", "adopt", "uninstall", "what-if"],
-  "docs/deploy.md": ["install", "uninstall", "status", "doctor"],
+  "docs/deploy.md": ["install", "upgrade", "uninstall", "status", "doctor"],
 } as const;
 
 /** The program's command lines in a page's blocks for a shell. */

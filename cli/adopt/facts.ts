@@ -47,7 +47,9 @@ export interface Naming {
   readonly deployment?: string | undefined;
 }
 
-/** Asks the account and the cluster. Changes nothing. Throws InputError where the Karpenter that is meant is not clear. */
+/**
+ * Asks the account and the cluster. Changes nothing. Throws InputError where it is not clear which Karpenter is meant.
+ */
 export async function adoptFacts({ cluster, stackName, deployment }: Naming, ports: AdoptPorts): Promise<AdoptFacts> {
   const api = ports.clusterApi(cluster);
   const stack = await ports.stacks.describe(stackName);

@@ -56,7 +56,7 @@ function stack({ facts: { stack, cluster } }: Findings): Verdict {
     const version = found.outputs["Version"] ?? "";
     return version === "" || compared(version, VERSION) === 0
       ? ok(`${found.status} ${version}`.trim())
-      : note(`it has version ${version}, this program ${VERSION}; use the program of that version, or upgrade with install`);
+      : note(`it has version ${version}, this program ${VERSION}; use the program of that version, or run upgrade`);
   });
 }
 

@@ -102,7 +102,10 @@ async function deploy(
 }
 
 /** The URLs that API servers call, with the tokens that the stack has made. */
-async function webhooks(outputs: StackState["outputs"], { secret }: InstallPorts): Promise<Partial<Parameters<typeof manifests>[0]>> {
+export async function webhooks(
+  outputs: StackState["outputs"],
+  { secret }: Pick<InstallPorts, "secret">,
+): Promise<Partial<Parameters<typeof manifests>[0]>> {
   const { NotifyUrl: notifyUrl, AdmissionUrl: admissionUrl, NotifyTokenArn = "", AdmissionTokenArn = "" } = outputs;
   return {
     ...(notifyUrl !== undefined && { notifyUrl, notifyToken: await secret(NotifyTokenArn) }),

@@ -3,6 +3,7 @@ import { bundleFunctions } from "../e2e/deployment.ts";
 import { startAccount } from "./account.ts";
 import { tally } from "./check.ts";
 import { karpenterAndBack } from "./karpenter-and-back.ts";
+import { upgradeWhilePodsComeAndGo } from "./upgrade.ts";
 
 /*
  * `npm run hand-over [-- PLAY...] [--keep]`: a cluster with running pods gets another autoscaler, by the commands that
@@ -10,7 +11,7 @@ import { karpenterAndBack } from "./karpenter-and-back.ts";
  * --keep keeps the logs. Out: what the commands print, a line for each check, and `N passed, N failed` last.
  */
 
-const PLAYS = { karpenter: karpenterAndBack };
+const PLAYS = { karpenter: karpenterAndBack, upgrade: upgradeWhilePodsComeAndGo };
 
 const args = process.argv.slice(2);
 const wanted = args.filter((arg) => arg !== "--keep");

@@ -44,12 +44,18 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["&gt;", ">"],
   ["&quot;", '"'],
   ["&apos;", "'"],
-  ["&#39;", "'"],
   ["&amp;", "&"],
 ]);
+
+/** The character of an entity, by its name or by its number. */
+function character(entity: string): string {
+  const [, hex, decimal] = /^&#(?:x([\da-f]{1,6})|(\d{1,7}));$/i.exec(entity) ?? [];
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : (ENTITIES.get(entity) ?? entity);
+}
 
 /** The text of the first element of this name; empty when there is none. */
 export function text(xml: string, element: string): string {
   const found = new RegExp(`<${element}>([\\s\\S]*?)</${element}>`).exec(xml)?.[1] ?? "";
-  return found.replaceAll(/&[#\w]+;/g, (entity) => ENTITIES.get(entity) ?? entity);
+  return found.replaceAll(/&[#\w]+;/g, character);
 }

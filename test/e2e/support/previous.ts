@@ -22,14 +22,14 @@ export async function bundlePrevious(dir: string): Promise<string> {
   return dir;
 }
 
-/** The files of the commit, below the project, so that they find its node_modules. */
-function checkOut(): string {
-  const dir = join(cacheDir("previous"), PREVIOUS);
+/** The files of a commit, below the project, so that they find its node_modules. */
+export function checkOut(commit = PREVIOUS): string {
+  const dir = join(cacheDir("previous"), commit);
   if (existsSync(dir)) return dir;
   const partial = `${dir}.partial`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial);
-  const archive = execFileSync("git", ["archive", PREVIOUS], { cwd: projectRoot, maxBuffer: 1e9 });
+  const archive = execFileSync("git", ["archive", commit], { cwd: projectRoot, maxBuffer: 1e9 });
   execFileSync("tar", ["-x", "-C", partial], { input: archive });
   renameSync(partial, dir);
   return dir;

@@ -19,10 +19,10 @@ it("the outputs of a stack are read with a signed call", async () => {
     200,
     xml(
       "<member><OutputKey>TableName</OutputKey><OutputValue>s-Intents-1A</OutputValue><Description>a &lt;b&gt;</Description></member>" +
-        "<member><OutputKey>NotifyUrl</OutputKey><OutputValue>https://x/?a=1&amp;b=&amp;lt;</OutputValue></member>",
+        "<member><OutputKey>NotifyUrl</OutputKey><OutputValue>https://x/?a=1&amp;b=&amp;lt;&#x27;&#39;&unknown;</OutputValue></member>",
     ),
   );
-  expect(await stackOutputs("s", reader)).toEqual({ TableName: "s-Intents-1A", NotifyUrl: "https://x/?a=1&b=&lt;" });
+  expect(await stackOutputs("s", reader)).toEqual({ TableName: "s-Intents-1A", NotifyUrl: "https://x/?a=1&b=&lt;''&unknown;" });
   expect(calls[0]?.url).toBe("https://cloudformation.eu-central-2.amazonaws.com/");
   expect(calls[0]?.body).toBe("Action=DescribeStacks&Version=2010-05-15&StackName=s");
   expect(calls[0]?.headers["authorization"]).toContain("/eu-central-2/cloudformation/aws4_request");
