@@ -1,5 +1,6 @@
 import { ownValue } from "../core/lib/own-value.ts";
 import type { Resources } from "../core/model/quantity.ts";
+import { sharesOf } from "../core/overview/shares.ts";
 import { amountText } from "../core/scheduling/reasons/words.ts";
 
 const BAR_WIDTH = 20;
@@ -10,20 +11,6 @@ const MAX_BARS = 4;
 export function bar(share: number, width = BAR_WIDTH): string {
   const full = Math.round(Math.min(1, Math.max(0, share)) * width);
   return "█".repeat(full) + "░".repeat(width - full);
-}
-
-export interface ResourceUse {
-  readonly name: string;
-  /** 1 is all of the room. */
-  readonly share: number;
-}
-
-/** Which part of the room each resource takes that is used, the tightest first. */
-export function sharesOf(used: Resources, room: Resources): readonly ResourceUse[] {
-  return Object.keys(used)
-    .filter((name) => (ownValue(used, name) ?? 0) > 0)
-    .map((name) => ({ name, share: (ownValue(used, name) ?? 0) / Math.max(1, ownValue(room, name) ?? 0) }))
-    .sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1));
 }
 
 /**

@@ -22,8 +22,3 @@ export function labelled(label: string, text: string, indent: number): readonly 
   const [first = "", ...others] = wrapped(text, indent + width);
   return [`${" ".repeat(indent)}${label.padEnd(width)}${first.trimStart()}`, ...others];
 }
-
-/** A price in USD per hour, with as many digits as small prices need. */
-export function perHour(price: number): string {
-  return `$${price.toFixed(price >= 100 ? 2 : 4)}/h`;
-}

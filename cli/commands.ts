@@ -14,6 +14,7 @@ import { statusCommand } from "./status/command.ts";
 import { synthCommand } from "./synth/command.ts";
 import { uninstallCommand } from "./uninstall/command.ts";
 import { upgradeCommand } from "./upgrade/command.ts";
+import { viewCommand } from "./view/command.ts";
 import { whatIfCommand } from "./what-if/command.ts";
 
 /** All commands of the program, in the order of --help. */
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   solveCommand,
   consolidateCommand,
   whatIfCommand,
+  viewCommand,
   convertCommand,
   labCommand,
   installCommand,

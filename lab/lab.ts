@@ -52,6 +52,12 @@ export const LAB_ARGUMENTS = {
     },
     report: { type: "text", value: "FILE", description: "write the state at the end of your own manifests to this file as JSON" },
     json: { type: "flag", description: "the functions' log as JSON lines" },
+    view: {
+      type: "flag",
+      description: "play it, then show it in the browser: a page of this machine with a time line to play and to scrub",
+    },
+    port: { type: "text", value: "N", description: "with --view: the port of the page (a free one)" },
+    open: { type: "flag", description: "with --view: open the page in the browser" },
   },
 } as const;
 
@@ -92,13 +98,22 @@ export async function runLab(args: readonly string[]): Promise<void> {
     withoutEksDaemons: values["no-eks-daemons"],
   };
   const story = storyOf(positionals);
+  if (values.view && values.json) throw new ArgumentError("--view shows a page and --json prints a log; give one of them");
+  if (!values.view && (values.open || values.port !== undefined))
+    throw new ArgumentError(`--${values.open ? "open" : "port"} is for the page; add --view`);
   if (story === undefined) refuseMistypedStory(positionals);
   if (positionals.length > 0 && story === undefined) {
     const minutes = wholeNumber(values.minutes ?? DEFAULT_MINUTES, "--minutes");
     const { settings, unused } = settingsOf(values.setting);
     const onReport = values.report === undefined ? undefined : reportTo(values.report);
     if (!options.json) for (const name of unused) options.print(`The setting ${name} has no effect in the lab.`);
-    await playManifests(positionals, values.scale.map(scaling), minutes, { ...options, settings, ...(onReport && { onReport }) });
+    const play = (more: Partial<PlayOptions>) =>
+      playManifests(positionals, values.scale.map(scaling), minutes, { ...options, settings, ...(onReport && { onReport }), ...more });
+    if (values.view)
+      return await viewed(`The lab: ${positionals.join(" ")}`, values, options, async (record) => {
+        await play({ ...record("manifests", positionals.join(" ")) });
+      });
+    await play({});
     if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
     return;
   }
@@ -110,6 +125,10 @@ export async function runLab(args: readonly string[]): Promise<void> {
   ].flat()[0];
   if (idle !== undefined) throw new ArgumentError(`${idle} is for your own manifests; name their files or folders too`);
   const stories = (story ? [story] : STORIES).map((each) => ({ ...each, region: region ?? each.region ?? DEFAULT_REGION }));
+  if (values.view)
+    return await viewed("The lab", values, options, async (record) => {
+      for (const each of stories) await playStory(each, { ...options, region: each.region, ...record(each.name, each.title) });
+    });
   if (!options.json) {
     const where = [...new Set(stories.map((each) => pricesOf(each.region)))].join(" and ");
     options.print(
@@ -118,6 +137,28 @@ export async function runLab(args: readonly string[]): Promise<void> {
   }
   for (const each of stories) await playStory(each, { ...options, region: each.region });
   if (!options.json) options.print(`\nTry next: ${LAB} your-manifests/ --scale NAME=10 plays your own cluster's manifests.`);
+}
+
+/** Options of a run whose frames are kept for the page. */
+type Record = (name: string, title: string) => Pick<PlayOptions, "recorder" | "print" | "colour">;
+
+/** Plays without printing the story, then shows it in the browser until Ctrl-C. */
+async function viewed(
+  title: string,
+  { port, open }: { readonly port: string | undefined; readonly open: boolean },
+  { print }: PlayOptions,
+  play: (record: Record) => Promise<void>,
+): Promise<void> {
+  const number = port === undefined ? {} : { port: wholeNumber(port, "--port") };
+  const [{ recording, showRecording }, { PortError }] = await Promise.all([import("./view.ts"), import("../console/server/serve.ts")]);
+  const kept = recording(title);
+  print("Playing on a virtual clock …");
+  await play((name, story) => ({ recorder: kept.record(name, story), colour: false, print: () => {} }));
+  try {
+    await showRecording(kept, { ...number, opens: open, print });
+  } catch (error) {
+    throw error instanceof PortError ? new ArgumentError(error.message) : error;
+  }
 }
 
 /** Writes a report to a file. Throws ArgumentError before anything is played when the file cannot be meant. */

@@ -21,6 +21,8 @@ export interface NarratorOptions {
   /** Columns. */
   readonly width?: number;
   readonly print: (line: string) => void;
+  /** Called with each line before it is rendered. */
+  readonly onEntry?: (entry: TimelineEntry) => void;
   /** USD per hour of everything that runs. */
   readonly pricePerHour: () => number;
 }
@@ -31,11 +33,14 @@ const UNSCHEDULED = "could not schedule pod" satisfies LogMessage;
  * Every pass logs which pods cannot be scheduled and which nodes are not ready yet. The narrator prints that once, and
  * names pods with the same reason together.
  */
-export function narrator({ print, pricePerHour, ...options }: NarratorOptions): Narrator {
+export function narrator({ print, pricePerHour, onEntry, ...options }: NarratorOptions): Narrator {
   const waiting = new Map<string, string>();
   let news: { readonly at: number; readonly pod: string; readonly reason: string; readonly pricePerHour: number }[] = [];
   let unready = "";
-  const tell = (entry: TimelineEntry): void => print(renderEntry(entry, options));
+  const tell = (entry: TimelineEntry): void => {
+    onEntry?.(entry);
+    print(renderEntry(entry, options));
+  };
   const flush = (): void => {
     const published = news;
     news = [];

@@ -7,7 +7,7 @@ import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./hos
 import { type Narrator, narrator } from "./narrator.ts";
 import { type RefusedPods, withoutPods } from "./refused-pods.ts";
 import { pricesOf } from "./regions.ts";
-import { renderCosts, renderNodeClaims } from "./render.ts";
+import { renderCosts, renderNodeClaims, type TimelineEntry } from "./render.ts";
 import { type LabReport, labReport } from "./report.ts";
 import { runnerUp } from "./runner-up.ts";
 import { DEFAULT_POOL, type LabStory } from "./stories.ts";
@@ -29,8 +29,20 @@ export interface PlayOptions {
   readonly withoutEksDaemons?: boolean;
   /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
   readonly settings?: LabOptions["settings"];
+  /** Takes what happens, for the page. */
+  readonly recorder?: Recorder;
   /** Called with the state at the end of a run of the user's manifests. */
   readonly onReport?: (report: LabReport, lab: Lab) => void | Promise<void>;
+}
+
+/** Takes a run as it happens. */
+export interface Recorder {
+  /** The lab is made; nothing has happened. */
+  begin(lab: Lab, start: number): void;
+  /** A line of the story. */
+  tell(entry: TimelineEntry): void;
+  /** So many seconds of virtual time have passed at most; the lab stands still meanwhile. */
+  look(): Promise<void>;
 }
 
 const START = Date.parse("2026-01-01T09:00:00Z");
@@ -38,6 +50,9 @@ const MINUTE_MS = 60_000;
 
 /** How long an act may take until its condition holds. The story continues then, and reports it. */
 const MAX_ACT_MS = 30 * MINUTE_MS;
+
+/** How far virtual time goes before a recorder looks. */
+const LOOK_EVERY_MS = 1_000;
 
 /** A lab with the narrator of its log. */
 interface Stage {
@@ -55,7 +70,7 @@ export async function playStory(story: LabStory, options: PlayOptions): Promise<
   const stage = open(options, story.settings);
   const { lab } = stage;
   apply(loadManifests(story.manifests, { ...process.env, CLUSTER_NAME: lab.world.cluster }), stage);
-  await lab.world.clock.run({ until: lab.world.clock.now() + MINUTE_MS + 5_000 });
+  await runUntil(lab.world.clock.now() + MINUTE_MS + 5_000, stage);
   for (const { what, act, until, explainsNodes } of story.acts) {
     say(what, stage);
     const since = lab.world.clock.now();
@@ -166,6 +181,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     // The narrator keeps the reasons of pods with --json too, where it prints nothing.
     print: json ? () => {} : print,
     ...(width !== undefined && { width }),
+    ...(options.recorder && { onEntry: options.recorder.tell }),
     pricePerHour: () => lab.cloud.pricePerHour(),
   });
   let evicted = 0;
@@ -188,6 +204,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
       story.hear(record);
     },
   });
+  options.recorder?.begin(lab, START);
   if (!json) {
     lab.world.onChange((change) => {
       const line = changeLine(change);
@@ -222,10 +239,22 @@ function say(what: string, { lab: { world, cloud }, narrator: story, options: { 
   else story.say(entry);
 }
 
-async function waitFor(until: (lab: Lab) => boolean, what: string, { lab, narrator: story, options }: Stage): Promise<void> {
+/** Lets virtual time pass, in steps where a recorder looks. */
+async function runUntil(until: number, { lab, narrator: story, options: { recorder } }: Stage): Promise<void> {
+  const { clock } = lab.world;
+  if (recorder === undefined) return void (await clock.run({ until }));
+  while (clock.now() < until) {
+    await clock.run({ until: Math.min(until, clock.now() + LOOK_EVERY_MS) });
+    story.flush();
+    await recorder.look();
+  }
+}
+
+async function waitFor(until: (lab: Lab) => boolean, what: string, stage: Stage): Promise<void> {
+  const { lab, narrator: story, options } = stage;
   const { clock } = lab.world;
   const limit = clock.now() + MAX_ACT_MS;
-  while (!until(lab) && clock.now() < limit) await clock.run({ until: clock.now() + 1_000 });
+  while (!until(lab) && clock.now() < limit) await runUntil(clock.now() + 1_000, stage);
   story.flush();
   if (!until(lab))
     options.print(
@@ -242,13 +271,14 @@ const MAX_CRON_STEP_MINUTES = 3 * 60;
  * Runs until pods, nodes and claims have stayed the same for so many minutes and no Job is at work, or up to the bound,
  * which is printed then.
  */
-async function quiet(minutes: number, { lab, narrator: story, options }: Stage): Promise<void> {
+async function quiet(minutes: number, stage: Stage): Promise<void> {
+  const { lab, narrator: story, options } = stage;
   const { clock, store } = lab.world;
   const repeats = (store.list("CronJob") as unknown as readonly CronJob[]).some(({ spec }) => spec.suspend !== true);
   const bound = Math.max(minutes, repeats ? MAX_CRON_STEP_MINUTES : MAX_STEP_MINUTES);
   let before = "";
   for (let waited = 0; waited < bound; waited += minutes) {
-    await clock.run({ until: clock.now() + Math.min(minutes, bound - waited) * MINUTE_MS });
+    await runUntil(clock.now() + Math.min(minutes, bound - waited) * MINUTE_MS, stage);
     const now = fingerprint(lab);
     if (now === before && !expectsChange(lab, (bound - waited) * MINUTE_MS)) return;
     before = now;

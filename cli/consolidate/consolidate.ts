@@ -5,6 +5,7 @@ import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.
 import { podCount } from "../../core/disruption/reports/wording.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { type ExplainedNode, explainNodes } from "../../core/overview/explain-nodes.ts";
 import { makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import { weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
 import type { Settings } from "../../functions/adapters/setting-table.ts";
@@ -14,7 +15,6 @@ import { checkScenario } from "../scenario/check.ts";
 import { idleOverlays } from "../scenario/overlays.ts";
 import { type WrittenClaim, writtenClaim } from "../scenario/planned-claim.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
-import { type ExplainedNode, explainNodes } from "./nodes.ts";
 
 /** One command of disruption, as docs/scenario-format.md describes it. */
 export interface PlannedCommand {

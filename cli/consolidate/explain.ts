@@ -1,11 +1,12 @@
 import { capacityTypeOfPlanned } from "../../core/disruption/consolidation/replacement.ts";
+import { perHour } from "../../core/disruption/prices/money.ts";
+import type { ExplainedNode } from "../../core/overview/explain-nodes.ts";
+import { attemptText, verdictText } from "../../core/overview/wording.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { bar } from "../bars.ts";
-import { perHour, wrapped } from "../columns.ts";
+import { wrapped } from "../columns.ts";
 import type { WrittenClaim } from "../scenario/planned-claim.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
-import type { BindingBudget, HeldBack } from "./held-back.ts";
-import type { Attempt, ExplainedNode } from "./nodes.ts";
 
 /**
  * The plan as text: the command with its replacements and savings, then every node with why it stays or is removed,
@@ -63,41 +64,6 @@ function useLine({ use }: ExplainedNode): readonly string[] {
     use.filter(({ name }) => name === wanted).map(({ name, share }) => `${name} ${bar(share, 10)} ${Math.round(share * 100)}%`),
   );
   return parts.length === 0 ? [] : [`    ${parts.join("  ")}`];
-}
-
-function verdictText({ name, verdict, reason, heldBack }: ExplainedNode): string {
-  if (heldBack) return `stays: ${heldBackText(name, heldBack)}`;
-  switch (verdict) {
-    case "goes":
-      return `goes: ${reason}`;
-    case "next":
-      return `goes in a pass after this one: ${reason}`;
-    case "stays":
-      return `stays: ${reason}`;
-    case "unseen":
-      return "stays for now: other nodes go first";
-  }
-}
-
-/** "n0 and n1 together would save $0.0261/h, but NodePool default's default budget {nodes: 10%} lets …". */
-function heldBackText(name: string, { nodes, savesPerHour, budgets }: HeldBack): string {
-  const others = nodes.filter((node) => node !== name);
-  const what = others.length === 0 ? `removing ${name}` : `${listed([name, ...others], 4)} together`;
-  return `${what} would save ${perHour(savesPerHour)}, but ${budgets.map(budgetText).join(", and ")}`;
-}
-
-function budgetText({ nodePool, budget, total, allowed }: BindingBudget): string {
-  const fields = Object.entries(budget ?? {}).map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join("/") : value}`);
-  const entry = budget === undefined ? "default budget {nodes: 10%}" : `budget {${fields.join(", ")}}`;
-  return `NodePool ${nodePool}'s ${entry} lets ${allowed} of its ${counted(total, "node")} be disrupted now`;
-}
-
-function attemptText({ savesPerHour, podsMoved, replacements, chosen, why }: Attempt): string {
-  const instead = replacements.length === 0 ? "" : ` for ${listed(replacements, 4)}`;
-  const worth = `${perHour(Math.abs(savesPerHour))} ${savesPerHour < 0 ? "more" : "less"}${instead}, ${counted(podsMoved, "pod")} moved`;
-  if (chosen) return `${worth}; done`;
-  if (why === undefined) return `${worth}; something else is worth more`;
-  return savesPerHour === 0 ? why : `${worth}; ${why}`;
 }
 
 function hanging(text: string, indent: number): readonly string[] {

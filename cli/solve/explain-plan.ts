@@ -1,4 +1,5 @@
 import { costed } from "../../core/disruption/prices/cost.ts";
+import { perHour } from "../../core/disruption/prices/money.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../core/model/labels.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
@@ -14,7 +15,7 @@ import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import type { SolveOptions } from "../../core/scheduling/solve.ts";
 import { admits } from "../../core/scheduling/tables/offering-table.ts";
 import { roomBars } from "../bars.ts";
-import { labelled, perHour, wrapped } from "../columns.ts";
+import { labelled, wrapped } from "../columns.ts";
 import { overlaidNotes } from "../scenario/overlays.ts";
 import { otherPools, withNodesFilled } from "./alternative-pools.ts";
 import { podsLeftAlone } from "./unplanned-pods.ts";

@@ -10,9 +10,9 @@ export const whatIfCommand = defineCommand({
   summary: "What a change of definitions would do to the nodes and the bill of a snapshot or a live cluster; changes nothing",
   positionals: WHAT_IF_SOURCE,
   options: WHAT_IF_OPTIONS,
-  run: async (given) => {
+  run: async (given, print) => {
     const options = whatIfOptions(given);
     const { answerWhatIf } = await import("./what-if.ts");
-    return { output: await answerWhatIf(options) };
+    return { output: await answerWhatIf(options, print) };
   },
 });

@@ -20,22 +20,39 @@ import { explained, kubeconfigCluster } from "./kubeconfig.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
+/** How a live cluster is named: by a kubeconfig, or by the stack that serves it. */
+export type LiveChoice = Pick<WhatIfOptions, "context" | "kubeconfig" | "cluster" | "region" | "stack" | "table">;
+
+/** A live cluster that can be read again and again. */
+export interface LiveCluster {
+  /** "cluster prod". */
+  readonly name: string;
+  /** Throws InputError. */
+  readonly read: () => Promise<Source>;
+}
+
 /**
- * Reads a live cluster, through a kubeconfig or, with AWS credentials, as the stack does. Throws InputError for what
- * the caller can fix.
+ * Connects to a live cluster, through a kubeconfig or, with AWS credentials, as the stack does. Throws InputError for
+ * what the caller can fix.
  */
-export async function readLiveSource(options: WhatIfOptions): Promise<Source> {
+export async function openLive(options: LiveChoice): Promise<LiveCluster> {
   const name = options.cluster === undefined ? `cluster ${options.context ?? "of the current context"}` : `cluster ${options.cluster}`;
-  try {
-    return await liveSource(
-      name,
-      options.cluster === undefined ? await throughKubeconfig(options) : await throughStack(options.cluster, options),
-    );
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new InputError(`${name} cannot be read: ${why}`);
-  }
+  const saying = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof InputError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new InputError(`${name} cannot be read: ${why}`);
+    }
+  };
+  const deps = await saying(options.cluster === undefined ? throughKubeconfig(options) : throughStack(options.cluster, options));
+  return { name, read: () => saying(liveSource(name, deps)) };
+}
+
+/** Reads a live cluster once. Throws InputError. */
+export async function readLiveSource(options: LiveChoice): Promise<Source> {
+  return (await openLive(options)).read();
 }
 
 /** Reads a cluster as the functions read it for a decision. */
@@ -83,7 +100,7 @@ export const NO_STORE: ClusterStateDeps["store"] = {
   unavailable: async (): Promise<readonly UnavailableOffering[]> => [],
 };
 
-async function throughKubeconfig({ kubeconfig, context, region }: WhatIfOptions): Promise<ClusterStateDeps> {
+async function throughKubeconfig({ kubeconfig, context, region }: LiveChoice): Promise<ClusterStateDeps> {
   const found = await kubeconfigCluster({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
   const connection = { kubeconfig: found.kubeconfig, context: found.context };
   const kubernetes = kubernetesClient({ ...connection, transport: explained(readOnly(httpsTransport(connection).send), found) });
@@ -119,7 +136,7 @@ function regionOf(nodes: readonly Node[]): string | undefined {
  * Connects as the functions do: EKS gives the address of the cluster, the table gives records, unavailable offerings
  * and prices.
  */
-async function throughStack(cluster: string, { region = process.env["AWS_REGION"], ...choice }: WhatIfOptions): Promise<ClusterStateDeps> {
+async function throughStack(cluster: string, { region = process.env["AWS_REGION"], ...choice }: LiveChoice): Promise<ClusterStateDeps> {
   if (region === undefined || region === "")
     throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
   // The SDK's clients read the region from here, as in Lambda.

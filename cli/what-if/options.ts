@@ -39,6 +39,9 @@ export const WHAT_IF_OPTIONS = {
   decisions: text("N", "stop after so many decisions of disruption (100, and 4 for each node)"),
   quiet: { type: "flag", description: "no progress on standard error" },
   format: text("FORMAT", "table or json (table)"),
+  view: { type: "flag", description: "show the answer in the browser: before and after side by side, each node's fate, the bill" },
+  port: text("N", "with --view: the port of the page (a free one)"),
+  open: { type: "flag", description: "with --view: open the page in the browser" },
 } as const;
 
 /** What `cli what-if` is asked for. */
@@ -63,6 +66,8 @@ export interface WhatIfOptions extends TableChoice {
   /** No progress is shown. */
   readonly quiet: boolean;
   readonly format: "table" | "json";
+  /** The answer is shown as a page. */
+  readonly page?: { readonly port?: number; readonly opens: boolean };
 }
 
 /** What is to be different, in the words of the command line. */
@@ -90,6 +95,10 @@ export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<t
   if (file !== undefined && live.length > 0) throw new InputError(`${file} and --${live[0]} are two sources; give one of them`);
   if (file === undefined && live.length === 0)
     throw new InputError(`name a snapshot file, or a live cluster with --context NAME or --cluster NAME; ${HELP}`);
+  if (values.view && values.format !== undefined) throw new InputError("--view shows a page and --format prints; give one of them");
+  if (!values.view && (values.open || values.port !== undefined))
+    throw new InputError(`--${values.open ? "open" : "port"} is for the page; add --view`);
+  const port = values.port === undefined ? {} : { port: wholeNumber(values.port, "--port") };
   const days = Number(values.days ?? DEFAULT_DAYS);
   if (!(days > 0)) throw new InputError(`--days takes a number above 0, not "${values.days}"`);
   const decisions = values.decisions === undefined ? undefined : wholeNumber(values.decisions, "--decisions");
@@ -111,6 +120,7 @@ export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<t
     settings: values.setting,
     days,
     quiet: values.quiet,
+    ...(values.view && { page: { ...port, opens: values.open } }),
     format: oneOf(values.format ?? "table", ["table", "json"], "--format"),
   };
 }

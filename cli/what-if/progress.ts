@@ -1,7 +1,7 @@
+import { perHour } from "../../core/disruption/prices/money.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
 import { billOf } from "../../core/what-if/bill.ts";
 import type { Progress } from "../../core/what-if/rehearse.ts";
-import { perHour } from "../columns.ts";
 import type { WhatIfOptions } from "./options.ts";
 import { duration } from "./report.ts";
 

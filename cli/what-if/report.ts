@@ -1,9 +1,11 @@
+import { perHour } from "../../core/disruption/prices/money.ts";
 import { rfc3339 } from "../../core/model/conditions.ts";
 import { HOURS_A_MONTH } from "../../core/model/prices.ts";
+import { stepText } from "../../core/overview/steps.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import type { Course, Step } from "../../core/what-if/rehearse.ts";
 import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "../../core/what-if/what-if.ts";
-import { perHour, wrapped } from "../columns.ts";
+import { wrapped } from "../columns.ts";
 import { billTable, dollars } from "./table.ts";
 
 /** All that a report shows. */
@@ -120,32 +122,12 @@ function stepLines({ steps }: Course, now: number, title: string): readonly stri
   if (steps.length === 0) return [];
   const shown = steps
     .slice(0, MAX_STEPS)
-    .flatMap((step) => wrapped(stepText(step, now), 2).map((line, i) => (i === 0 ? line : `          ${line.trim()}`)));
+    .flatMap((step) => wrapped(timedStep(step, now), 2).map((line, i) => (i === 0 ? line : `          ${line.trim()}`)));
   const more = steps.length - MAX_STEPS;
   return [title, ...shown, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
 }
 
-function stepText(step: Step, now: number): string {
-  const time = `+${duration(step.at - now)}`.padEnd(8);
-  if (step.kind === "purchase")
-    return `${time}buy ${counted(step.claims.length, "node")} for ${counted(step.pods, "pod")} that wait: ${listed(step.claims, 3)}`;
-  const { method, candidates, replacements, savingsPerHour } = step.command;
-  const pods = candidates.reduce((sum, candidate) => sum + candidate.pods.length, 0);
-  const going = listed(
-    candidates.map(({ node, instanceType }) => `${node} (${instanceType})`),
-    3,
-  );
-  const instead = replacements.length === 0 ? "" : ` for ${listed(counts(replacements.map(({ instanceTypes: [type = "?"] }) => type)), 4)}`;
-  const money = `${savingsPerHour < 0 ? "costs" : "saves"} ${perHour(Math.abs(savingsPerHour))}`;
-  return `${time}${NAMES[method]}: ${going}${instead}; ${counted(pods, "pod")} moved, ${money}`;
-}
-
-const NAMES: Readonly<Record<string, string>> = { emptiness: "empty", drift: "drifted", multi: "consolidate", single: "consolidate" };
-
-/** "m7g.large", "3 × m7g.large". */
-function counts(names: readonly string[]): readonly string[] {
-  return [...Map.groupBy(names, (name) => name)].map(([name, list]) => (list.length === 1 ? name : `${list.length} × ${name}`));
-}
+const timedStep = (step: Step, now: number): string => `+${duration(step.at - now)}`.padEnd(8) + stepText(step);
 
 function driftLines(changed: ChangedOutcome | undefined): readonly string[] {
   if (changed === undefined || changed.drifted.length === 0) return [];

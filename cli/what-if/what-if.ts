@@ -7,8 +7,10 @@ import { solve } from "../../core/scheduling/solve.ts";
 import { weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
 import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
+import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
+import type { Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { decisionSettingsOf } from "../scenario/settings.ts";
 import { requestedChange } from "./change.ts";
@@ -24,13 +26,18 @@ const DAY_MS = 86_400_000;
  * What a change would do to a cluster's nodes and bill, or, without a change, what disruption will do; as a table or
  * JSON. Reads a file or a live cluster, and writes nothing but the file that --save names. Throws InputError.
  */
-export async function answerWhatIf(options: WhatIfOptions): Promise<string> {
+export async function answerWhatIf(options: WhatIfOptions, print: Print = () => {}): Promise<string> {
   const source = await readSource(options);
   if (options.save !== undefined) {
     const { saveSource } = await import("./save.ts");
     return saveSource(source, options.save);
   }
   const report = answer(source, options, progressOf(options, process.stderr, source.snapshot.now));
+  if (options.page !== undefined) {
+    const [{ changeSource }, { servePage }] = await Promise.all([import("../view/change.ts"), import("../view/view.ts")]);
+    await servePage(changeSource(source, report, settingsOf(options)), { ...options.page, print });
+    return "";
+  }
   return options.format === "json" ? reportJson(report) : reportTable(report);
 }
 
@@ -41,6 +48,15 @@ async function readSource(options: WhatIfOptions): Promise<Source> {
   return await readLiveSource(options);
 }
 
+/** The settings that the decisions are made with. */
+function settingsOf({ settings = [], spotToSpot }: Pick<WhatIfOptions, "settings" | "spotToSpot">): Settings {
+  return {
+    ...DEFAULT_SETTINGS,
+    ...decisionSettingsOf(settings),
+    ...{ staticCapacity: true, ...(spotToSpot && { spotToSpotConsolidation: true }) },
+  };
+}
+
 /** Computes the answer and calls `progress` meanwhile. Throws InputError for a change that the cluster cannot take. */
 export function answer(
   source: Source,
@@ -48,11 +64,7 @@ export function answer(
   progress: ProgressReport = {},
 ): Report {
   const { nodeClasses, intents } = source;
-  const all = {
-    ...DEFAULT_SETTINGS,
-    ...decisionSettingsOf(options.settings ?? []),
-    ...{ staticCapacity: true, ...(options.spotToSpot && { spotToSpotConsolidation: true }) },
-  };
+  const all = settingsOf(options);
   const { snapshot } = weighPreferences(source.snapshot, all);
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
   const asked = requestedChange(options.request, source);

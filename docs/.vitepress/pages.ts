@@ -14,6 +14,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     text: "Operate",
     items: [
       { text: "Commands", link: "/commands" },
+      { text: "Seeing it", link: "/view" },
       { text: "Settings", link: "/settings" },
       { text: "History: why, history, report", link: "/history" },
       { text: "Alarms and runbooks", link: "/operate" },
@@ -34,6 +35,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     items: [
       { text: "Scenario format", link: "/scenario-format" },
       { text: "Lab report", link: "/lab-report" },
+      { text: "The data of a view", link: "/view-data" },
       { text: "The lab against a control plane", link: "/lab-against-real" },
       { text: "How fast a plan is found", link: "/speed" },
     ],

@@ -32,6 +32,8 @@ export async function compileProgram(outDir: string, target: string): Promise<Me
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },
     legalComments: "none",
+    // A release has the page compiled, so nothing calls the compiler there.
+    external: ["esbuild"],
     plugins: [inRelease, placesInPackage, cdkModules, withoutTemplateValidator, leanAwsSchemas],
     metafile: true,
     logLevel: "silent",
@@ -79,7 +81,7 @@ export const inRelease: Plugin = {
 const placesInPackage: Plugin = {
   name: "places-in-package",
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\/(?:functions|cli|lab|infra)\/.*\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\/(?:functions|cli|lab|infra|console)\/.*\.ts$/ }, ({ path }) => {
       if (path.includes("/node_modules/")) return undefined;
       const source = readFileSync(path, "utf8");
       return { contents: withPlaces(source, relative(ROOT, path).replaceAll("\\", "/")), loader: "ts" };

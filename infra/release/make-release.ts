@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Metafile } from "esbuild";
+import { buildPage } from "../../console/build.ts";
 import { bundleCode, functionNames } from "../build.ts";
 import { ROOT } from "../dist.ts";
 import { bundledPackages, checkChangelog, notices } from "./bundled-packages.ts";
@@ -31,7 +32,14 @@ export async function makeRelease(out: string): Promise<readonly string[]> {
   checkChangelog(version);
   const staging = mkdtempSync(join(tmpdir(), "release-"));
   try {
-    const packages = bundledPackages([await compileProgram(staging, `node${NODE}`), ...(await bundleFunctions(join(staging, "dist")))]);
+    const page = await buildPage();
+    const packages = bundledPackages([
+      await compileProgram(staging, `node${NODE}`),
+      page.metafile,
+      ...(await bundleFunctions(join(staging, "dist"))),
+    ]);
+    mkdirSync(join(staging, "console/built"), { recursive: true });
+    for (const [file, bytes] of page.files) writeFileSync(join(staging, "console/built", file), bytes);
     for (const path of DATA) cpSync(join(ROOT, path), join(staging, path), { recursive: true });
     writeFileSync(join(staging, "THIRD-PARTY-NOTICES.txt"), notices(packages));
     const bill = `${JSON.stringify(sbom(name, version, packages), undefined, 2)}\n`;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { labelled, perHour, WIDTH, widthOf, wrapped } from "../../cli/columns.ts";
+import { labelled, WIDTH, widthOf, wrapped } from "../../cli/columns.ts";
+import { perHour } from "../../core/disruption/prices/money.ts";
 
 it("wrapped text breaks between words, keeps every word, and stays within the width", () => {
   const word = fc.stringMatching(/^[a-z/.=-]{1,30}$/);

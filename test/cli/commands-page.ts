@@ -12,6 +12,7 @@ const JSON_OF: Readonly<Record<string, string>> = {
   solve: "without `--explain`: the plan, as [the scenario format](scenario-format.md) says; for several files a line each",
   consolidate: "without `--explain`: the commands, as [the scenario format](scenario-format.md) says; for several files a line each",
   "what-if": "`--format json`",
+  view: "the page's data, as [the data of a view](view-data.md) says",
   lab: "`--json`: the functions' log, a line each; `--report`: [the state at the end](lab-report.md)",
   status: "`--json`: `cluster`, `region`, `stack`, `healthy`, `checks` (each `name`, `level`: `ok`, `note` or `fault`, `text`), `observed`",
   doctor: "`--json`: `cluster`, `region`, `stack`, `healthy`, `checks` (each `name`, `level`: `ok`, `note` or `fault`, `text`)",

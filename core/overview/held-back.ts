@@ -1,11 +1,11 @@
-import { poolBudgets, strictestBudget } from "../../core/disruption/cluster/budget.ts";
-import { reasonOf } from "../../core/disruption/consolidation/decision.ts";
-import type { DisruptionPlan } from "../../core/disruption/plan.ts";
-import type { CommandRecord, DisruptionReason } from "../../core/model/command-record.ts";
-import type { Budget, NodePool } from "../../core/model/node-pool.ts";
-import { MIN_SAVINGS } from "../../core/model/prices.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { carryOut } from "../../core/what-if/carry-out.ts";
+import { poolBudgets, strictestBudget } from "../disruption/cluster/budget.ts";
+import { reasonOf } from "../disruption/consolidation/decision.ts";
+import type { DisruptionPlan } from "../disruption/plan.ts";
+import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
+import type { Budget, NodePool } from "../model/node-pool.ts";
+import { MIN_SAVINGS } from "../model/prices.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { carryOut } from "../what-if/carry-out.ts";
 
 /** A budget that does not let a set of nodes be disrupted together. */
 export interface BindingBudget {

@@ -1,17 +1,17 @@
-import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import type { Tried } from "../../core/disruption/consolidation/decision.ts";
-import type { DisruptionPlan } from "../../core/disruption/plan.ts";
-import { nodePrice } from "../../core/disruption/prices/price.ts";
-import { describeBlocked } from "../../core/disruption/reports/wording.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
-import { podRequests } from "../../core/model/pod-requests.ts";
-import { addResources } from "../../core/model/quantity.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { isReschedulable } from "../../core/pods/predicates.ts";
-import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
-import { carryOut } from "../../core/what-if/carry-out.ts";
-import { type ResourceUse, sharesOf } from "../bars.ts";
+import { viewCluster } from "../disruption/cluster/view.ts";
+import type { Tried } from "../disruption/consolidation/decision.ts";
+import type { DisruptionPlan } from "../disruption/plan.ts";
+import { nodePrice } from "../disruption/prices/price.ts";
+import { describeBlocked } from "../disruption/reports/wording.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE } from "../model/labels.ts";
+import { podRequests } from "../model/pod-requests.ts";
+import { addResources } from "../model/quantity.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { isReschedulable } from "../pods/predicates.ts";
+import { nodeViews } from "../scheduling/problem/node-view.ts";
+import { carryOut } from "../what-if/carry-out.ts";
 import { consolidates, type HeldBack, heldBack } from "./held-back.ts";
+import { type ResourceUse, sharesOf } from "./shares.ts";
 
 /** A set of nodes that was tried, as one of its nodes sees it. */
 export interface Attempt {

@@ -1,0 +1,124 @@
+import { runView } from "../../console/server/run.ts";
+import { PortError } from "../../console/server/serve.ts";
+import type { ViewSource } from "../../console/server/source.ts";
+import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
+import type { Print } from "../command.ts";
+import { InputError } from "../input-error.ts";
+import { decisionSettingsOf } from "../scenario/settings.ts";
+import type { LiveChoice } from "../what-if/live.ts";
+import { readSourceFile } from "../what-if/source.ts";
+import { type ClusterViewSource, clusterSource, type Readable } from "./clusters.ts";
+import type { ViewOptions } from "./options.ts";
+
+/** A slow cluster is read less often, so that reading takes a quarter of the time at most. */
+const REST = 3;
+
+/** Shows a file or live clusters until Ctrl-C. Throws InputError for what the caller can fix. */
+export async function showView(options: ViewOptions, print: Print): Promise<void> {
+  const settings = { ...DEFAULT_SETTINGS, ...decisionSettingsOf(options.settings) };
+  if (options.file !== undefined) {
+    const { file } = options;
+    const found = readSourceFile(file);
+    const source = clusterSource([{ id: "0", name: found.name, read: async () => found }], { kind: "file", title: found.name, settings });
+    // What is wrong with the file has been said; the search for savings runs while the page opens.
+    return await shown(source, () => source.look(), options, print);
+  }
+  const readables = await liveClusters(options);
+  const source = clusterSource(readables, {
+    kind: "live",
+    title: readables.length === 1 ? (readables[0]?.name ?? "") : `${readables.length} clusters`,
+    settings,
+  });
+  await shown(source, (hasEnded) => follow(source, options.everyMs, hasEnded), options, print);
+}
+
+/** Serves the page, or draws the terminal, while `work` runs. An error of the first look ends both. */
+async function shown(
+  source: ClusterViewSource,
+  work: (hasEnded: () => boolean) => Promise<unknown>,
+  options: ViewOptions,
+  print: Print,
+): Promise<void> {
+  let isOver = false;
+  const failed = new Promise<never>((_, reject) => void work(() => isOver).catch(reject));
+  try {
+    await Promise.race([present(source, options, print), failed]);
+  } finally {
+    isOver = true;
+  }
+}
+
+async function present(source: ViewSource, { port, opens, isTerminal }: ViewOptions, print: Print): Promise<void> {
+  if (isTerminal) {
+    const { runTerminal } = await import("./terminal.ts");
+    return await runTerminal(source, process.stdin, process.stdout);
+  }
+  await servePage(source, { ...(port !== undefined && { port }), opens, print });
+}
+
+/** Serves a page until Ctrl-C. Throws InputError for a port that is taken. */
+export async function servePage(source: ViewSource, options: Parameters<typeof runView>[1]): Promise<void> {
+  try {
+    await runView(source, options);
+  } catch (error) {
+    throw error instanceof PortError ? new InputError(error.message) : error;
+  }
+}
+
+/** Reads the clusters until the view ends. Rejects when the first look reads none. */
+async function follow(source: ClusterViewSource, everyMs: number, hasEnded: () => boolean): Promise<void> {
+  let isFirst = true;
+  while (!hasEnded()) {
+    const began = performance.now();
+    try {
+      await source.look();
+    } catch (error) {
+      // A cluster that was there and does not answer now shows its last picture, and is asked again.
+      if (isFirst) throw error;
+    }
+    isFirst = false;
+    const took = performance.now() - began;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(everyMs, took * REST)).unref());
+  }
+}
+
+async function liveClusters({ clusters, allOfStack }: ViewOptions): Promise<readonly Readable[]> {
+  const { openLive } = await import("../what-if/live.ts");
+  const choices = allOfStack === undefined ? clusters : await choicesOf(allOfStack);
+  return choices.map((choice, i) => {
+    let opened: ReturnType<typeof openLive> | undefined;
+    return {
+      id: String(i),
+      name: choice.cluster ?? choice.context ?? "current context",
+      read: async () => {
+        opened ??= openLive(choice);
+        try {
+          return await (await opened).read();
+        } catch (error) {
+          // Credentials may have expired: the next look connects anew.
+          opened = undefined;
+          throw error;
+        }
+      },
+    };
+  });
+}
+
+/** The clusters that a stack serves. */
+async function choicesOf({
+  stack,
+  region = process.env["AWS_REGION"],
+}: NonNullable<ViewOptions["allOfStack"]>): Promise<readonly LiveChoice[]> {
+  if (region === undefined || region === "")
+    throw new InputError("say in which region the stack is: --region us-west-2, or set AWS_REGION");
+  const [{ stackOutputs }, { ownCaller }] = await Promise.all([
+    import("../../functions/adapters/aws/stack-outputs.ts"),
+    import("../../functions/adapters/aws/own-caller.ts"),
+  ]);
+  const outputs = await stackOutputs(stack, ownCaller("CLOUDFORMATION", region)).catch((error: unknown) => {
+    throw new InputError(`${error instanceof Error ? error.message : String(error)}; name the clusters with --cluster`);
+  });
+  const names = outputs["Clusters"]?.split(",") ?? [];
+  if (names.length === 0) throw new InputError(`stack ${stack} in ${region} has no output Clusters; name its clusters with --cluster`);
+  return names.map((cluster) => ({ cluster, stack, region }));
+}

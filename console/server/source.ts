@@ -1,0 +1,11 @@
+import type { ClusterOverview, PodOverview, ViewIndex } from "../../core/overview/types.ts";
+
+/** What a view shows, and when it changes. Scenes are asked for by the ids that the index names. */
+export interface ViewSource {
+  index(): ViewIndex;
+  /** Undefined for an id that the index does not name, as in `pods`. */
+  scene(id: string): Promise<ClusterOverview | undefined>;
+  pods(id: string): Promise<readonly PodOverview[] | undefined>;
+  /** Calls the listener after each change of the index' revision. Returns what ends that. */
+  onChange(listener: () => void): () => void;
+}

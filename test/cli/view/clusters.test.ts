@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { InputError } from "../../../cli/input-error.ts";
+import { SETTING } from "../../../cli/scenario/arguments.ts";
+import { clusterSource, type Readable } from "../../../cli/view/clusters.ts";
+import { viewCommand } from "../../../cli/view/command.ts";
+import { VIEW_OPTIONS, viewOptions } from "../../../cli/view/options.ts";
+import type { Source } from "../../../cli/what-if/source.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { parseArguments } from "../../../functions/adapters/command-line.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import { NOW, pod, snapshot, TYPES } from "../../core/disruption/builders.ts";
+
+const sourceOf = (seen: Snapshot): Source => ({
+  ...{ name: "c1", snapshot: seen, nodeClasses: [], nodeOverlays: [], intents: {} },
+  ...{ typesOf: () => TYPES, knowsClasses: true, remarks: ["a remark"] },
+});
+
+const at = (seconds: number, scene: Parameters<typeof snapshot>[0]): Snapshot => ({ ...snapshot(scene), now: NOW + seconds * 1_000 });
+const busy = { machines: [{ name: "n1" }], pods: [pod("p", "n1")] };
+
+/** A cluster that gives the next of these at each read; an error is thrown. */
+function cluster(id: string, ...answers: readonly (Snapshot | Error)[]): Readable {
+  let reads = 0;
+  return {
+    ...{ id, name: `cluster ${id}` },
+    read: async () => {
+      const answer = answers[Math.min(reads++, answers.length - 1)];
+      if (answer === undefined || answer instanceof Error) throw answer ?? new Error("no answer");
+      return sourceOf(answer);
+    },
+  };
+}
+
+const view = (...readables: readonly Readable[]) => clusterSource(readables, { kind: "live", title: "t", settings: DEFAULT_SETTINGS });
+
+describe("a view of live clusters", () => {
+  it("each look shows the cluster as it is then, with what would be decided, and raises the revision", async () => {
+    const source = view(cluster("a", at(0, busy), at(5, { machines: [{ name: "n1" }, { name: "n2" }], pods: [pod("p", "n1")] })));
+    const revisions: number[] = [];
+    source.onChange(() => revisions.push(source.index().revision));
+    await source.look();
+    const first = await source.scene("a");
+    expect(first).toMatchObject({ name: "cluster a", at: NOW, remarks: ["a remark"], cost: { perHour: 0.4 } });
+    expect(first?.nodes[0]?.fate.verdict).not.toBe("unseen");
+    await source.look();
+    expect((await source.scene("a"))?.nodes).toHaveLength(2);
+    expect((await source.pods("a"))?.map(({ name }) => name)).toEqual(["p"]);
+    expect(source.index().costs?.["a"]?.map(({ perHour }) => perHour)).toEqual([0.4, 0.4, 0.8]);
+    expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
+    expect(revisions.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("a cluster that does not answer keeps its last picture and says why; the others go on", async () => {
+    const source = view(cluster("a", at(0, busy), new InputError("connect to the VPN")), cluster("b", at(0, busy)));
+    await source.look();
+    await source.look();
+    expect(source.index().scenes).toEqual([
+      { id: "a", name: "cluster a", problem: "connect to the VPN" },
+      { id: "b", name: "cluster b" },
+    ]);
+    expect((await source.scene("a"))?.nodes).toHaveLength(1);
+  });
+
+  it("a look at which no cluster answers is the error of the first", async () => {
+    await expect(view(cluster("a", new InputError("log in")), cluster("b", new Error("x"))).look()).rejects.toThrow("log in");
+  });
+
+  it("what the index does not name is undefined", async () => {
+    const source = view(cluster("a", at(0, busy)));
+    expect(await source.scene("a")).toBeUndefined();
+    await source.look();
+    for (const id of ["b", "constructor", ""]) expect([await source.scene(id), await source.pods(id)]).toEqual([undefined, undefined]);
+  });
+
+  it("a price that holds is one step of the line", async () => {
+    const source = view(cluster("a", ...[0, 5, 10, 15, 20].map((seconds) => at(seconds, busy))));
+    for (let i = 0; i < 5; i++) await source.look();
+    expect(source.index().costs?.["a"]).toEqual([
+      { at: NOW, perHour: 0.4, onDemandPerHour: 0.4 },
+      { at: NOW + 20_000, perHour: 0.4, onDemandPerHour: 0.4 },
+    ]);
+  });
+});
+
+const { positionals = { name: "FILE", description: "", isRequired: false, isList: false } } = viewCommand;
+const options = (...args: readonly string[]) =>
+  viewOptions(parseArguments({ usage: "view", positionals, options: { ...VIEW_OPTIONS, setting: SETTING } }, args));
+
+describe("the options of view", () => {
+  it.for([
+    { args: [], want: [{}] },
+    { args: ["--context", "a", "--context", "b"], want: [{ context: "a" }, { context: "b" }] },
+    { args: ["--kubeconfig", "k"], want: [{ kubeconfig: "k" }] },
+    { args: ["--cluster", "a", "--region", "r", "--stack", "s"], want: [{ cluster: "a", region: "r", stack: "s" }] },
+    { args: ["--context", "a", "--cluster", "b"], want: [{ context: "a" }, { cluster: "b" }] },
+    { args: ["--stack", "s"], want: [] },
+    { args: ["file.json"], want: [] },
+  ])("$args show $want", ({ args, want }) => {
+    expect(options(...args).clusters).toEqual(want);
+  });
+
+  it.for([
+    { args: ["f", "--context", "a"], why: "f and --context are two sources; give one of them" },
+    { args: ["--context", "a", "--stack", "s"], why: "--stack is about --cluster, and not about --context; leave one of them out" },
+    { args: ["--every", "0.1"], why: '--every takes a number of seconds from 1 on, not "0.1"' },
+    { args: ["--terminal", "--open"], why: "--open is for the page, and --terminal shows none; leave one of them out" },
+  ])("$args are refused: $why", ({ args, why }) => {
+    expect(() => options(...args)).toThrow(why);
+  });
+
+  it("a file that does not exist is one sentence, and nothing is served", async () => {
+    const printed: string[] = [];
+    await expect(viewCommand.run(["no-such-file.json"], (line) => void printed.push(line))).rejects.toThrow(InputError);
+    expect(printed).toEqual([]);
+  });
+});
