@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -9,6 +9,7 @@ import { clusterOverview, podOverviews } from "../../core/overview/cluster.ts";
 import type { ViewIndex } from "../../core/overview/types.ts";
 import { clusterFile } from "../bench/consolidate-clusters.ts";
 import { nodePool, pdb, pod, snapshot, TYPES } from "../core/disruption/builders.ts";
+import { BROWSER, FLAGS, pictureOf, SIZE } from "./browser.ts";
 
 /**
  * The page in a real browser: Debian's chromium, driven by playwright-core. Checks what a reader sees of the lab, of a
@@ -16,15 +17,7 @@ import { nodePool, pdb, pod, snapshot, TYPES } from "../core/disruption/builders
  * how fast it is. `--pictures FOLDER` also writes pictures. Needs chromium (`apt-get install chromium`).
  */
 const ROOT = join(import.meta.dirname, "../..");
-const BROWSER = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
-const MORE_FLAGS = ["--disable-component-update", "--disable-sync"];
-const SIZE = { width: 1440, height: 900 } as const;
-/** Most bytes of a picture. */
-const MAX_PICTURE_BYTES = 150_000;
-
 const folder = mkdtempSync(join(tmpdir(), "view-"));
-const pictures = process.argv.includes("--pictures") ? process.argv[process.argv.indexOf("--pictures") + 1] : undefined;
 const children: ChildProcess[] = [];
 
 /** Starts a command of the program that serves a page. Returns its URL. */
@@ -65,16 +58,6 @@ async function opened(browser: Browser, url: string, theme: "light" | "dark" = "
 }
 const faults: string[] = [];
 
-async function picture(page: Page, name: string): Promise<void> {
-  if (pictures === undefined) return;
-  mkdirSync(pictures, { recursive: true });
-  const path = join(pictures, `${name}.png`);
-  await page.setViewportSize({ width: 1280, height: 720 });
-  await page.screenshot({ path });
-  await page.setViewportSize(SIZE);
-  assert.ok(statSync(path).size < MAX_PICTURE_BYTES, `${path} has ${statSync(path).size} bytes`);
-}
-
 interface Violation {
   readonly id: string;
   readonly impact: string;
@@ -113,7 +96,7 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
       await page.reload();
       await page.locator(".grid-row").first().waitFor();
       assert.equal(await page.locator(".grid-row").count(), frames[busiest]?.nodes);
-      await picture(page, `lab-${name}`);
+      await pictureOf(page, `lab-${name}`);
     }
     const scrubber = page.getByRole("slider", { name: "Time of the story" });
     await scrubber.focus();
@@ -146,7 +129,7 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
       .getByRole("gridcell", { name: /^(goes|stays)/ })
       .first()
       .waitFor({ timeout: 120_000 });
-    await picture(page, "thousand-nodes");
+    await pictureOf(page, "thousand-nodes");
     await page.getByRole("searchbox").fill("spot cpu<50 -zone:us-west-2a");
     await page.waitForFunction("!document.querySelector('.search [role=status]').textContent.startsWith('1,000')");
     await page.getByRole("button", { name: "Node" }).click();
@@ -157,7 +140,7 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
     const name = (await details.getByRole("heading", { level: 2 }).textContent()) ?? "";
     assert.match(page.url(), new RegExp(`node=${name}\\b`));
     await details.getByText(/^\d+ pods?$/).waitFor();
-    await picture(page, "node-details");
+    await pictureOf(page, "node-details");
     // The link leads another reader to the same place.
     const copy = await opened(browser, page.url());
     await copy.getByRole("heading", { name, level: 2 }).waitFor();
@@ -166,7 +149,7 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
     await details.waitFor({ state: "detached" });
     await page.goto(`${url}#disruption`);
     await page.getByText("Why the other nodes stay").waitFor();
-    await picture(page, "disruption");
+    await pictureOf(page, "disruption");
     const bytes = (await page.evaluate(
       "performance.getEntriesByType('resource').map((one) => one.name.split('/').at(-1) + ' ' + one.transferSize)",
     )) as readonly string[];
@@ -196,7 +179,7 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
     assert.equal(await page.getByRole("grid", { name: "Today" }).getAttribute("aria-rowcount"), "13");
     await page.getByRole("grid", { name: "Today" }).getByText("n0", { exact: true }).click();
     await page.locator(".opened").getByText("n0", { exact: true }).waitFor();
-    await picture(page, "what-if");
+    await pictureOf(page, "what-if");
     assert.deepEqual(await seriousFaults(page), []);
     await page.getByRole("button", { name: "after" }).click();
     await page.getByRole("grid", { name: "Nodes" }).waitFor();
@@ -283,7 +266,7 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
         await page.locator("main").waitFor();
         await page.waitForTimeout(100);
         assert.deepEqual(await seriousFaults(page), [], `${section}, ${theme}`);
-        if (theme === "dark") await picture(page, section.split("?")[0] ?? "");
+        if (theme === "dark") await pictureOf(page, section.split("?")[0] ?? "");
       }
     }
   },
@@ -326,8 +309,7 @@ const SCROLL = `(async () => {
 
 const framesPerSecond = async (page: Page): Promise<number> => (await page.evaluate(SCROLL)) as number;
 
-if (!existsSync(BROWSER)) throw new Error(`there is no ${BROWSER}: apt-get install chromium, or name another browser in CHROMIUM`);
-const browser = await chromium.launch({ executablePath: BROWSER, args: [...FLAGS, ...MORE_FLAGS] });
+const browser = await chromium.launch({ executablePath: BROWSER, args: [...FLAGS] });
 let failed = 0;
 try {
   for (const [name, check] of Object.entries(checks)) {
