@@ -48,7 +48,8 @@ export class AccessStack extends Stack {
     for (const name of FUNCTION_NAMES) {
       if (FUNCTIONS[name].inClusters && (name !== "metrics" || settings.scrape)) this.#makeRole(name);
     }
-    if (settings.createNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries);
+    if (settings.createNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries, "linux");
+    if (settings.createWindowsNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries, "windows");
     this.#sendNotices();
   }
 

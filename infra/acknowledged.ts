@@ -85,14 +85,14 @@ export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters
       findings: [wildcard(`arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/karpenter/<AWS::Region>/${name}/*`)],
       reason: "Profiles get a new name each time they are made; the path and these clusters' tags tie them.",
     },
-    {
-      construct: nodeRoleId(name),
+    ...(["linux", "windows"] as const).map((os) => ({
+      construct: nodeRoleId(name, os),
       findings: [
         ...["AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
         ...["AmazonEC2ContainerRegistryPullOnly", "AmazonSSMManagedInstanceCore"],
       ].map(managed),
       reason: "The policies that EKS documents for its nodes; AWS keeps them up to date with what kubelets need.",
-    },
+    })),
   ]);
   if (!settings.enforceTls) {
     Validations.of(stack).acknowledge({ id: "AwsSolutions-SQS4", reason: "Deployed to a local stand-in of AWS, which speaks plain HTTP." });

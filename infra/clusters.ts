@@ -6,6 +6,7 @@ import { CfnSubscriptionFilter } from "aws-cdk-lib/aws-logs";
 import { auditFilterPattern, USER_PREFIX } from "./audit-pattern.ts";
 import { FUNCTIONS, type FunctionName } from "./functions.ts";
 import { capital } from "./lambda.ts";
+import { nodeRoleName } from "./role-names.ts";
 import type { ClusterSettings } from "./settings.ts";
 
 /** The constructs of each cluster. */
@@ -50,18 +51,20 @@ export function letFunctionsIn(stack: Stack, cluster: string, functions: Readonl
   }
 }
 
+type Os = "linux" | "windows";
+
 /** The construct id of a cluster's node role, when the stack creates it. */
-export function nodeRoleId(cluster: string): string {
-  return `NodeRoleOf${idOf(cluster)}`;
+export function nodeRoleId(cluster: string, os: Os = "linux"): string {
+  return `${os === "windows" ? "Windows" : ""}NodeRoleOf${idOf(cluster)}`;
 }
 
 /**
  * Creates the role of a cluster's nodes, with an instance profile for classes that name one. `letIn` gives the nodes
  * access to the cluster.
  */
-export function makeNodeRole(stack: Stack, cluster: string, letIn: boolean): void {
-  const role = new Role(stack, nodeRoleId(cluster), {
-    roleName: `KarpenterNodeRole-${cluster}`,
+export function makeNodeRole(stack: Stack, cluster: string, letIn: boolean, os: Os): void {
+  const role = new Role(stack, nodeRoleId(cluster, os), {
+    roleName: nodeRoleName(cluster, os),
     // In China IAM knows the principal with the suffix .cn only.
     assumedBy: new ServicePrincipal(`ec2.${Aws.URL_SUFFIX}`),
     managedPolicies: [
@@ -69,12 +72,14 @@ export function makeNodeRole(stack: Stack, cluster: string, letIn: boolean): voi
       ...["AmazonEC2ContainerRegistryPullOnly", "AmazonSSMManagedInstanceCore"],
     ].map((policy) => ManagedPolicy.fromAwsManagedPolicyName(policy)),
   });
-  new CfnInstanceProfile(stack, `NodeProfileOf${idOf(cluster)}`, {
-    instanceProfileName: `KarpenterNodeInstanceProfile-${cluster}`,
+  const windows = os === "windows" ? "Windows" : "";
+  new CfnInstanceProfile(stack, `${windows}NodeProfileOf${idOf(cluster)}`, {
+    instanceProfileName: `KarpenterNodeInstanceProfile-${cluster}${windows && "-windows"}`,
     roles: [role.roleName],
   });
   if (letIn) {
-    new CfnAccessEntry(stack, `NodesIn${idOf(cluster)}`, { clusterName: cluster, principalArn: role.roleArn, type: "EC2_LINUX" });
+    const type = windows ? "EC2_WINDOWS" : "EC2_LINUX";
+    new CfnAccessEntry(stack, `${windows}NodesIn${idOf(cluster)}`, { clusterName: cluster, principalArn: role.roleArn, type });
   }
 }
 

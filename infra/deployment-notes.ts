@@ -14,6 +14,8 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   assetsBucket: "an S3 bucket of this account and region for the functions' code, in place of the one that `cdk bootstrap` makes",
   clusters: "the clusters, at least one; see below",
   createNodeRoles: "makes the role `KarpenterNodeRole-NAME` and an instance profile of each cluster",
+  createWindowsNodeRoles:
+    "makes the role `KarpenterNodeRole-NAME-windows` of each cluster too, which an EC2NodeClass of Windows names: a role has one access entry, and that of Windows nodes has the type `EC2_WINDOWS`",
   enforceTls: "queues refuse plain HTTP; false only for local stand-ins of AWS",
   ephemeral: "the table is deleted with the stack: for trials",
   eventBus: "the EventBridge bus of this account and region that announcements are sent to: `default`, or another's name",

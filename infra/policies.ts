@@ -1,7 +1,7 @@
 import { Aws } from "aws-cdk-lib";
 import { PolicyStatement, type PolicyStatementProps } from "aws-cdk-lib/aws-iam";
 import { FUNCTIONS, type FunctionName, type StoreUse } from "./functions.ts";
-import { roleNameInAccount } from "./role-names.ts";
+import { nodeRoleName, roleNameInAccount } from "./role-names.ts";
 import type { ClusterSettings } from "./settings.ts";
 
 /**
@@ -73,7 +73,7 @@ function describeStatement(...names: readonly string[]): PolicyStatement {
 
 /** Pass the nodes' roles to instances, and no other role. */
 function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
-  const roles = new Set(clusters.flatMap(({ name, nodeRoles }) => nodeRoles ?? [`KarpenterNodeRole-${name}`]));
+  const roles = new Set(clusters.flatMap(({ name, nodeRoles }) => nodeRoles ?? [nodeRoleName(name, "linux")]));
   return allow("PassNodeRole", {
     actions: ["iam:PassRole"],
     resources: [...roles].map((role) => global(`role/${role}`)),

@@ -9,3 +9,8 @@ export function roleNameInAccount(stackName: string, cluster: string, name: Func
 export function noticesRoleName(stackName: string, cluster: string): string {
   return `${stackName}-${cluster}-notices`;
 }
+
+/** The role of a cluster's nodes that the stack can make. */
+export function nodeRoleName(cluster: string, os: "linux" | "windows"): string {
+  return `KarpenterNodeRole-${cluster}${os === "windows" ? "-windows" : ""}`;
+}

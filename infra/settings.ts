@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { BadInput } from "./end-with.ts";
 import { type FunctionSettings, functionSettings } from "./function-settings.ts";
-import { roleNameInAccount } from "./role-names.ts";
+import { nodeRoleName, roleNameInAccount } from "./role-names.ts";
 import { type ClusterSetting, WITHOUT_EFFECT } from "./setting-notes.ts";
 
 /** The settings of a deployment: infra/clusters.json, or a file like it. */
@@ -92,6 +92,11 @@ const settings = z.strictObject({
   accessEntries: z.boolean().default(true),
   /** Makes the role KarpenterNodeRole-NAME of each cluster. */
   createNodeRoles: z.boolean().default(false),
+  /**
+   * Makes the role KarpenterNodeRole-NAME-windows of each cluster too. A role has one access entry, and that of Windows
+   * nodes is of another type.
+   */
+  createWindowsNodeRoles: z.boolean().default(false),
   /** Whether the table is deleted with the stack: for trials. */
   ephemeral: z.boolean().default(false),
   /**
@@ -165,6 +170,12 @@ function described(clusters: readonly ClusterSettings[], given: FunctionSettings
     if (!parsed.success) throw new BadInput(`${source}: settings.${name} ${parsed.error.issues[0]?.message.toLowerCase() ?? "is wrong"}.`);
     return [parsed.data];
   }, clusters);
+}
+
+/** The functions pass the role to instances. */
+function withWindowsRole(cluster: ClusterSettings): ClusterSettings {
+  const { name, nodeRoles = [nodeRoleName(name, "linux")] } = cluster;
+  return { ...cluster, nodeRoles: [...new Set([...nodeRoles, nodeRoleName(name, "windows")])] };
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -274,7 +285,9 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   for (const cluster of parsed.data.clusters) checkAccount(cluster, parsed.data.stackName, source);
   return {
     ...parsed.data,
-    clusters: [...described(parsed.data.clusters, given, source)],
+    clusters: described(parsed.data.clusters, given, source).map((one) =>
+      parsed.data.createWindowsNodeRoles ? withWindowsRole(one) : one,
+    ),
     settings: functionSettings(forFunctions, source),
   };
 }

@@ -65,7 +65,9 @@ export class AutoscalerStack extends Stack {
     this.#listenToInterruptions(queues.interruption);
     this.#listenToClusters(functions);
     const withRoles = settings.createNodeRoles ? this.#ownClusters() : [];
-    for (const { name } of withRoles) makeNodeRole(this, name, settings.accessEntries);
+    for (const { name } of withRoles) makeNodeRole(this, name, settings.accessEntries, "linux");
+    if (settings.createWindowsNodeRoles)
+      for (const { name } of this.#ownClusters()) makeNodeRole(this, name, settings.accessEntries, "windows");
     this.#watch(functions);
     new CfnOutput(this, "Version", { value: VERSION });
     this.#tellNames("Clusters", settings.clusters);

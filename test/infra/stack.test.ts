@@ -371,6 +371,22 @@ describe("settings", () => {
     made.hasResourceProperties("AWS::DynamoDB::Table", { Tags: Match.arrayWith([{ Key: "cost-centre", Value: "42" }]) });
   });
 
+  it("nodes of Windows get a role with an access entry of their type, which the functions may pass beside the others", () => {
+    const made = synthesize(
+      { clusters: [{ name: "c1" }, { name: "c2", nodeRoles: ["mine"] }], createNodeRoles: true, createWindowsNodeRoles: true },
+      "windows",
+    );
+    const entries = Object.values(made.findResources("AWS::EKS::AccessEntry")).map(({ Properties }) => Properties);
+    for (const ClusterName of ["c1", "c2"]) {
+      const types = entries.filter((entry) => entry.ClusterName === ClusterName).map(({ Type }) => Type);
+      expect(types.filter((type) => type !== "STANDARD").sort()).toEqual(["EC2_LINUX", "EC2_WINDOWS"]);
+      made.hasResourceProperties("AWS::IAM::Role", { RoleName: `KarpenterNodeRole-${ClusterName}-windows` });
+    }
+    const passed = JSON.stringify(made.toJSON());
+    for (const role of ["KarpenterNodeRole-c1", "KarpenterNodeRole-c1-windows", "mine", "KarpenterNodeRole-c2-windows"])
+      expect(passed, role).toContain(`:role/${role}"`);
+  });
+
   it("API servers reach the functions by API Gateway where the settings say so, with the same token", () => {
     const made = synthesize({ clusters: [{ name: "c1" }], admission: true, publicUrl: "apiGateway" }, "api");
     made.resourceCountIs("AWS::Lambda::Url", 0);
