@@ -42,7 +42,12 @@ const POLL_MS = 5_000;
 export async function uninstall(options: UninstallOptions, ports: UninstallPorts, print: Print): Promise<Answer> {
   const { cluster, dryRun } = options;
   const served = await servedBy(options, ports);
-  if (!(await ports.account.hasCluster(cluster))) return uninstallGone(options, served, ports, print);
+  const isThere = await ports.account.hasCluster(cluster);
+  if (!isThere && options.keepNodes)
+    throw new InputError(
+      `EKS knows no cluster ${cluster}, so its nodes serve nobody; leave --keep-nodes out, which removes what it has left`,
+    );
+  if (!isThere) return uninstallGone(options, served, ports, print);
   const api = ports.clusterApi(cluster);
   const found = await find(options, served, api);
   const obstacle = obstacleOf(options, found);

@@ -175,6 +175,14 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     expect(String((await run(world, changed)).answer)).toContain(want);
   });
 
+  it("keeps no nodes of a cluster that EKS does not know, and ends none either", async () => {
+    const world = await adopted();
+    world.isClusterGone = true;
+    world.left.instances = ["i-1"];
+    expect(String((await run(world)).answer)).toContain("EKS knows no cluster c1, so its nodes serve nobody");
+    expect(world.left.instances).toEqual(["i-1"]);
+  });
+
   it("refuses to start a Karpenter that is not there", async () => {
     const world = await adopted();
     world.objects.delete("Deployment/karpenter");
