@@ -159,7 +159,7 @@ export const CHECKS = {
       karpenter === undefined
         ? ok("none runs in the cluster")
         : note(
-            `Karpenter runs (Lease ${karpenter}), and until it ends the functions decide nothing; then scale its Deployment to 0, as docs/deploy.md says`,
+            `Karpenter runs (Lease ${karpenter}), and until it ends the functions decide nothing; the command adopt ends it and takes its nodes over`,
           ),
     ),
   "Auto Mode": ({ eks }) =>

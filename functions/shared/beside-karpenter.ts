@@ -42,7 +42,7 @@ async function karpenterLeases({ kubernetes, cluster, store, log, now }: BesideD
 async function report({ metadata, spec }: KubernetesLease, deps: BesideDeps): Promise<void> {
   const { cluster, kubernetes, store, log, now } = deps;
   const lease = `${metadata.namespace}/${metadata.name}`;
-  const message = `Karpenter runs in this cluster, too: its Lease ${lease} is being renewed. Nothing is launched or disrupted by karpenter-serverless meanwhile; scale the Deployment of Karpenter to 0, or set BESIDE_KARPENTER=true`;
+  const message = `Karpenter runs in this cluster, too: its Lease ${lease} is being renewed. Nothing is launched or disrupted by karpenter-serverless meanwhile; take its nodes over with ${PROGRAM} adopt --cluster ${cluster.name}, scale its Deployment to 0, or set BESIDE_KARPENTER=true`;
   if (await store.isFirstWithin(cluster.name, "beside-karpenter", now(), LOG_WINDOW_MS))
     log.error(message, { holder: spec?.holderIdentity });
   for (const pool of await kubernetes.list("NodePool")) {

@@ -24,6 +24,8 @@ export interface Account {
    * what it says on standard error when it does not end with 0.
    */
   readonly run: (args: readonly string[], checkout?: string) => Promise<string>;
+  /** Runs the program and kills it as soon as it prints the text; throws when it ends before. */
+  readonly kill: (at: string, args: readonly string[]) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -66,6 +68,14 @@ export async function startAccount(keepsLogs: boolean): Promise<Account> {
   return {
     ...{ stage, ministack, dynamodb, config },
     run: (args, checkout = projectRoot) => runProgram(args, checkout, env),
+    async kill(at, args) {
+      const said = await runProgram(args, projectRoot, env, at).catch((error: unknown) => {
+        if (error instanceof Killed) return undefined;
+        throw error;
+      });
+      if (said !== undefined) throw new Error(`it ended without saying "${at}"`);
+      console.log("  … is killed");
+    },
     async stop() {
       isOver = true;
       const stopped = await Promise.allSettled([following, ministack.stop(), dynamodb.stop(), stage.stop()]);
@@ -76,7 +86,15 @@ export async function startAccount(keepsLogs: boolean): Promise<Account> {
   };
 }
 
-async function runProgram(args: readonly string[], checkout: string, env: Readonly<Record<string, string>>): Promise<string> {
+/** The program was killed on purpose. */
+class Killed extends Error {}
+
+async function runProgram(
+  args: readonly string[],
+  checkout: string,
+  env: Readonly<Record<string, string>>,
+  killAt?: string,
+): Promise<string> {
   console.log(`$ karpenter-serverless ${args.join(" ")}`);
   return await new Promise((resolve, reject) => {
     const child = execFile(
@@ -85,9 +103,13 @@ async function runProgram(args: readonly string[], checkout: string, env: Readon
       { env: { ...process.env, ...env }, maxBuffer: 1e8, timeout: LONG },
       (error, stdout, stderr) => {
         if (error === null) resolve(stdout + stderr);
+        else if (killAt !== undefined && stdout.includes(killAt)) reject(new Killed());
         else reject(new Error(`${args[0]} ended with ${error.code}: ${stderr}`));
       },
     );
-    child.stdout?.on("data", (text: string) => process.stdout.write(text.replaceAll(/^(?=.)/gm, "  ")));
+    child.stdout?.on("data", (text: string) => {
+      process.stdout.write(text.replaceAll(/^(?=.)/gm, "  "));
+      if (killAt !== undefined && text.includes(killAt)) child.kill("SIGKILL");
+    });
   });
 }

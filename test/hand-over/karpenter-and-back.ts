@@ -16,7 +16,7 @@ const HASH_VERSION = "karpenter.k8s.aws/ec2nodeclass-hash-version";
  * The real Karpenter hands its nodes to the functions and gets them back. After each hand-over a new pod needs a
  * machine and an old machine gets empty, one that the other had launched.
  */
-export async function karpenterAndBack({ stage, run, config }: Account, check: Check): Promise<void> {
+export async function karpenterAndBack({ stage, run, kill, config }: Account, check: Check): Promise<void> {
   const scale = (replicas: number): Promise<string> => stage.cluster.kubectl("scale", "deployment/apart", `--replicas=${replicas}`);
   /** Takes the pod off one of these machines: that pod is the one that the Deployment gives up. */
   const emptyOne = async (ids: readonly string[]): Promise<void> => {
@@ -50,8 +50,10 @@ export async function karpenterAndBack({ stage, run, config }: Account, check: C
       await apply(stage, deployment("apart", 3, { apart: true }));
       before = await settled(stage, 3);
     });
-    await check("install --from-karpenter takes the nodes over", async () => {
-      await run(["install", "--cluster", CLUSTER, "--config", config, "--from-karpenter"]);
+    await check("install --from-karpenter, killed when Karpenter has ended and repeated, takes the nodes over", async () => {
+      const args = ["install", "--cluster", CLUSTER, "--config", config, "--from-karpenter"];
+      await kill("scaled Deployment", args);
+      await run(args);
     });
     await check("no machine was replaced, no pod moved, and no node is marked", unchanged);
     await check("a new pod gets a machine from the functions, and the others stay", grows);
@@ -59,8 +61,10 @@ export async function karpenterAndBack({ stage, run, config }: Account, check: C
       await emptyOne(machines(false));
       before = await settled(stage, 3);
     });
-    await check("uninstall --keep-nodes --start-karpenter gives the nodes back", async () => {
-      await run(["uninstall", "--cluster", CLUSTER, "--keep-nodes", "--start-karpenter"]);
+    await check("uninstall --keep-nodes --start-karpenter, killed in the middle and repeated, gives the nodes back", async () => {
+      const args = ["uninstall", "--cluster", CLUSTER, "--keep-nodes", "--start-karpenter"];
+      await kill("the functions have no rights", args);
+      await run(args);
     });
     await check("no machine was replaced, no pod moved, no node is marked, and nothing of the functions is left on it", async () => {
       await unchanged();

@@ -83,7 +83,7 @@ describe("pre-flight checks", () => {
       name: "Karpenter",
       level: "note",
       facts: { inCluster: { value: { mayInstall: true, karpenter: "kube-system/karpenter-leader-election" } } },
-      says: "scale its Deployment to 0",
+      says: "the command adopt ends it and takes its nodes over",
     },
     { name: "Auto Mode", level: "note", facts: eks({ hasAutoMode: true }), says: "keep the pods apart" },
   ])("$name tells what is wrong and how to mend it: $says", ({ name, level = "fault", facts, settings = {}, says }) => {

@@ -42,7 +42,7 @@ it("many passes beside a Karpenter log one sentence", async () => {
   for (let pass = 0; pass < 3; pass++) expect(await standsStill(deps)).toBe(true);
   expect(log.errors).toHaveLength(1);
   expect(log.errors[0]).toMatch(
-    /Lease karpenter\/karpenter-leader-election.*scale the Deployment of Karpenter to 0, or set BESIDE_KARPENTER=true$/,
+    /Lease karpenter\/karpenter-leader-election.*take its nodes over with .* adopt --cluster .*, scale its Deployment to 0, or set BESIDE_KARPENTER=true$/,
   );
 });
 
