@@ -44,7 +44,7 @@ export async function adopt(options: AdoptOptions, ports: AdoptPorts, print: Pri
   await endKarpenter(facts, ports, print);
   const table = tableName(facts);
   const adopted = await writeRecords(cluster, table, ports);
-  const written = adopted.filter(({ outcome }) => outcome === WRITTEN).length;
+  const written = adopted.filter(({ record }) => record !== undefined).length;
   print(`wrote the records of ${counted(written)}; ${adopted.length - written} need none`);
   return await takenUp(options, adopted, ports, print);
 }
@@ -129,7 +129,8 @@ async function karpenterClaims(cluster: string, { clusterApi }: AdoptPorts): Pro
   return claims.filter((claim) => isManagedClaim(claim) && !isDoneWith(claim));
 }
 
-const WRITTEN = "is adopted";
+const KNOWN = "has a record";
+/** A NodeClaim that gets a record has it here. */
 type Step = AdoptedClaim & { readonly record?: NodeClaimRecord };
 
 async function stepsFor(
@@ -142,20 +143,17 @@ async function stepsFor(
   const lost = lostRecords({ cluster, records, claims, instances: await instances(cluster), now: now(), newId });
   return claims.map((claim): Step => {
     const { name } = claim.metadata;
-    if (known.has(name)) return { claim, outcome: "has a record" };
+    if (known.has(name)) return { claim, outcome: KNOWN };
     const step = lost.find(({ what }) => what === `NodeClaim ${name}`);
     if (step?.write === undefined) return { claim, outcome: step?.outcome ?? "is left alone" };
-    return { claim, record: step.write.record, outcome: step.outcome === GOES_ON ? WRITTEN : step.outcome };
+    return { claim, record: step.write.record, outcome: `is adopted: ${step.outcome}` };
   });
 }
 
-/** What `lostRecords` says of a NodeClaim whose instance runs. */
-const GOES_ON = "it goes on as it is";
-
-async function writeRecords(cluster: string, table: string, ports: AdoptPorts): Promise<readonly AdoptedClaim[]> {
+async function writeRecords(cluster: string, table: string, ports: AdoptPorts): Promise<readonly Step[]> {
   const store = ports.records(table);
   const steps = await stepsFor(cluster, await karpenterClaims(cluster, ports), await store.list(cluster), ports);
-  const written: AdoptedClaim[] = [];
+  const written: Step[] = [];
   for (const step of steps) {
     try {
       if (step.record !== undefined) await store.create(step.record);
@@ -163,7 +161,7 @@ async function writeRecords(cluster: string, table: string, ports: AdoptPorts): 
     } catch (error) {
       // The functions adopt by themselves what nobody has launched.
       if (!(error instanceof ConflictError)) throw error;
-      written.push({ ...step, outcome: "has a record" });
+      written.push({ claim: step.claim, outcome: KNOWN });
     }
   }
   return written;
@@ -172,7 +170,7 @@ async function writeRecords(cluster: string, table: string, ports: AdoptPorts): 
 /** Waits until the functions have marked each NodeClaim with a record as theirs, which is their first step with it. */
 async function takenUp({ cluster }: AdoptOptions, adopted: readonly AdoptedClaim[], ports: AdoptPorts, print: Print): Promise<Answer> {
   const wanted = new Set(
-    adopted.filter(({ record, outcome }) => record !== undefined || outcome === "has a record").map(({ claim }) => claim.metadata.name),
+    adopted.filter(({ record, outcome }) => record !== undefined || outcome === KNOWN).map(({ claim }) => claim.metadata.name),
   );
   const until = ports.now() + TAKEN_UP_MS;
   let open: readonly NodeClaim[] = [];
