@@ -33,6 +33,7 @@ export interface HandOver {
 }
 
 const POLL_MS = 2_000;
+const LIFECYCLE = "karpenter-serverless:lifecycle";
 const HOLDER = "uninstall --keep-nodes";
 const LEASE_TTL_MS = 30_000;
 /** A launch that does not succeed is given up by the functions after five minutes. */
@@ -53,8 +54,8 @@ export async function handOver(given: HandOver): Promise<void> {
   if (running !== undefined) print(`Karpenter runs (Lease ${running}), so the functions decide nothing`);
   const held = await takeLeases(given, lease);
   try {
-    // Functions that have lost a right finish nothing any more: an earlier run had waited for that.
-    if (records !== undefined && (await haveRights(given))) await settle(given, records, held);
+    // Without its rights the function finishes nothing any more: an earlier run had waited for that.
+    if (records !== undefined && (await canFinish(given))) await settle(given, records, held);
     for (const object of [...rights].reverse()) await api.remove(object);
     print(`the functions have no rights in cluster ${cluster} any more`);
     await takeOffMarks(given, held);
@@ -65,8 +66,10 @@ export async function handOver(given: HandOver): Promise<void> {
   await startAgain(given);
 }
 
-async function haveRights({ api, rights }: HandOver): Promise<boolean> {
-  for (const object of rights) if ((await api.find(object)) === undefined) return false;
+/** Whether the lifecycle function, which launches and terminates, still has its rights in the cluster. */
+async function canFinish({ api, rights }: HandOver): Promise<boolean> {
+  const its = rights.filter(({ kind, metadata }) => kind === "ClusterRoleBinding" && metadata.name === LIFECYCLE);
+  for (const object of its) if ((await api.find(object)) === undefined) return false;
   return true;
 }
 

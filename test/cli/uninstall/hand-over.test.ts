@@ -125,6 +125,21 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     expect(await world.records.list("c1")).toEqual([]);
   });
 
+  it("waits also where other objects of the manifests were never applied, and not where its rights are gone already", async () => {
+    const open = async (world: KarpenterWorld): Promise<string> => {
+      const record = await world.records.get("c1", "default-1");
+      if (record === undefined) throw new Error("there is no record");
+      await world.records.update({ ...record, launch: {} as never });
+      return (await run(world)).text;
+    };
+    const partial = await adopted();
+    for (const key of [...partial.objects.keys()].filter((key) => key.startsWith("FlowSchema/"))) partial.objects.delete(key);
+    expect(await open(partial)).toContain("waiting for default-1");
+    const without = await adopted();
+    without.objects.delete("ClusterRoleBinding/karpenter-serverless:lifecycle");
+    expect(await open(without)).not.toContain("waiting for default-1");
+  });
+
   it("a launch that never ends is told, the leases are given back, and nothing is removed", async () => {
     const world = await adopted();
     const record = await world.records.get("c1", "default-1");
