@@ -10,6 +10,7 @@ import {
   isRestrictedLabel,
   MAX_ANNOTATION_BYTES,
   MAX_REQUIREMENTS,
+  MAX_VALUE_CHARACTERS,
   requirementProblem,
 } from "../requirements/validation.ts";
 
@@ -36,6 +37,11 @@ export function nodePoolProblems({ metadata: { name }, spec }: NodePool): readon
   const items = Object.keys(metadata?.labels ?? {}).length + template.requirements.length;
   if (items > MAX_REQUIREMENTS)
     problems.push(`spec.template: labels and requirements are ${items} together; a NodeClaim takes ${MAX_REQUIREMENTS} at most`);
+  const characters = template.requirements.flatMap(({ values = [] }) => values).join("").length;
+  if (characters > MAX_VALUE_CHARACTERS)
+    problems.push(
+      `spec.template.spec.requirements: values have ${characters} characters together; a NodeClaim takes ${MAX_VALUE_CHARACTERS}`,
+    );
   problems.push(...taintProblems(template.taints, "taints"), ...taintProblems(template.startupTaints, "startupTaints"));
   const seen = new Set<string>();
   for (const { key, effect } of [...(template.taints ?? []), ...(template.startupTaints ?? [])]) {

@@ -47,6 +47,12 @@ export function isRestrictedLabel(key: string): boolean {
 /** Requirements that a NodeClaim takes; labels become requirements, too. */
 export const MAX_REQUIREMENTS = 100;
 
+/**
+ * Characters of all values that a NodeClaim's requirements take, without those of its instance types. The API server
+ * takes a megabyte; a record of the table holds 400 KB, and annotations may fill 256 KB of it.
+ */
+export const MAX_VALUE_CHARACTERS = 64 * 1024;
+
 /** All annotations of one object, keys and values (kubernetes: apimachinery, TotalAnnotationSizeLimitB). */
 export const MAX_ANNOTATION_BYTES = 256 * 1024;
 

@@ -3,6 +3,7 @@ import { advanceCommand } from "../../core/disruption/command/advance-command.ts
 import { orphanInstances } from "../../core/lifecycle/garbage-collection.ts";
 import type { Instance } from "../../core/model/instance.ts";
 import { claimRecordProblem, readCommand } from "../../core/model/read-record.ts";
+import { checkTransaction } from "../../functions/adapters/store/item-limits.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { claimsByProviderId } from "../../functions/shared/claims-by-provider-id.ts";
 import type { Lab } from "../../lab/host.ts";
@@ -87,9 +88,22 @@ describe("the limits of DynamoDB, which the embedded store keeps", () => {
     { name: "a partition key of more than 2,048 bytes", act: () => store.isFirstWithin("c".repeat(2_050), "k", 0, 1) },
     { name: "an empty index key", act: () => store.byInstance("") },
     { name: "a name of more than 1,024 bytes", act: () => store.create(record("n".repeat(1_025))) },
+    { name: "a due time that is no number", act: () => store.create(record("never", { dueAt: Number.POSITIVE_INFINITY })) },
+    {
+      name: "an offering without an end",
+      act: () => store.markUnavailable("c1", [{ capacityType: "spot", instanceType: "m5.large", zone: "z", expiresAt: Number.NaN }]),
+    },
+    { name: "a document whose name has more than 2,048 bytes", act: () => store.putDocument("n".repeat(2_050), new Uint8Array(), "1") },
     { name: "an item of more than 400 KB", act: () => store.create(record("big", { podUids: [noise] })) },
   ])("refused: $name", async ({ act }) => {
     await expect(act()).rejects.toThrow(/ValidationException/);
+  });
+
+  it("refused: a transaction of more than 100 items or 4 MB", () => {
+    expect(() => checkTransaction(Array.from({ length: 99 }, () => "x"))).not.toThrow();
+    expect(() => checkTransaction(Array.from({ length: 100 }, () => "x"))).toThrow(/ValidationException: a transaction of 101 items/);
+    expect(() => checkTransaction([noise, noise])).not.toThrow();
+    expect(() => checkTransaction(Array.from({ length: 9 }, () => noise))).toThrow(/ValidationException: the items of a transaction have/);
   });
 
   it.for(["aws:///us-west-2a/", "", `aws:///us-west-2a/${"i".repeat(3_000)}`])(

@@ -27,6 +27,9 @@ export function isEmptinessCandidate(candidate: Candidate, now: number): boolean
   return isEmpty(candidate) && emptinessBlock(candidate, now) === undefined;
 }
 
+/** Nodes of one command at most, because one item of the table holds it; the next pass deletes more. */
+const MAX_EMPTY_NODES = 2_000;
+
 /**
  * Karpenter's Emptiness: all empty nodes that the budgets allow, deleted together without a simulation
  * (karpenter: pkg/controllers/disruption/emptiness.go, Emptiness.ComputeCommands).
@@ -41,5 +44,6 @@ export function emptiness(candidates: readonly Candidate[], budgets: ReadonlyMap
     blocked.push(budgetSpent(candidate, "Empty"));
     return false;
   });
-  return { ...(chosen.length > 0 ? { found: { candidates: chosen, replacements: [] } } : {}), blocked, eligible: eligible.length };
+  const found = chosen.slice(0, MAX_EMPTY_NODES);
+  return { ...(found.length > 0 ? { found: { candidates: found, replacements: [] } } : {}), blocked, eligible: eligible.length };
 }

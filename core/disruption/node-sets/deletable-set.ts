@@ -1,4 +1,5 @@
 import { hashedNumber } from "../../lib/pseudo-random.ts";
+import { podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
@@ -8,6 +9,27 @@ import { type NodeSetProblem, type SavingsPotential, savingsRatio } from "./savi
 
 /** Nodes of one set at most; the next pass removes more. */
 export const MAX_NODES = 1_000;
+/**
+ * Characters of the names of all pods that a set moves, at most: one item of the table holds the command, which names
+ * each pod and its destination. An item has at most 400 KB, and names that are random are stored in 0.8 bytes a
+ * character. Names of Deployments' pods take 6,000 pods to this bound.
+ */
+const MAX_NAME_CHARACTERS = 240_000;
+
+/** Candidates are counted as they join a set; says whether one more fits into the set's command. */
+export class CommandSize {
+  #nodes = 0;
+  #characters = 0;
+
+  /** Counts the candidate unless it is one too many. The first of a set always fits. */
+  take({ reschedulable }: Pick<Candidate, "reschedulable">): boolean {
+    const characters = reschedulable.reduce((sum, pod) => sum + podKey(pod).length, this.#characters);
+    if (this.#nodes === MAX_NODES || (this.#nodes > 0 && characters > MAX_NAME_CHARACTERS)) return false;
+    this.#nodes++;
+    this.#characters = characters;
+    return true;
+  }
+}
 /**
  * Candidates checked in all orders together, and orders at most. `npm run -s bench:consolidate` chose both: half as
  * many orders in a large cluster saved the same in less time.
@@ -75,6 +97,7 @@ function emptiedInTurn(
   const budget = allowance(budgets);
   const start = trialCluster.checkpoint;
   trialCluster.preferNodes(candidates.map(({ node }) => node).reverse());
+  const size = new CommandSize();
   let emptied: Candidate[] = [];
   const isEmptied = (candidate: Candidate): boolean => {
     if (trialCluster.tryEmpty(candidate.node)) return true;
@@ -89,7 +112,8 @@ function emptiedInTurn(
   };
   for (const candidate of candidates) {
     const pool = candidate.nodePool.metadata.name;
-    if (emptied.length === MAX_NODES || budget.left(pool) <= 0 || !isEmptied(candidate)) continue;
+    if (budget.left(pool) <= 0 || !isEmptied(candidate)) continue;
+    if (!size.take(candidate)) break;
     budget.take(pool);
     emptied.push(candidate);
   }

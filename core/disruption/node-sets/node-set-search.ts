@@ -10,7 +10,7 @@ import { budgetSpent, byPricePerDisruptionCost, type Candidate, capacityTypeOf, 
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision, Tried } from "../consolidation/decision.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
-import { bestDeletableSet, MAX_NODES } from "./deletable-set.ts";
+import { bestDeletableSet, CommandSize } from "./deletable-set.ts";
 import { improveNodeSet } from "./local-search.ts";
 import { multiNode } from "./multi-node.ts";
 import { bySavingsRatio, type NodeSetProblem } from "./savings-potential.ts";
@@ -125,15 +125,16 @@ function longestDeletablePrefix(ordered: readonly Candidate[], trials: SetTrials
  */
 function addNodes({ potentials, budgets }: NodeSetProblem, base: readonly Candidate[], trials: SetTrials, outOfTime: () => boolean): void {
   const budget = allowance(budgets);
-  for (const { nodePool } of base) budget.take(nodePool.metadata.name);
+  const room = new CommandSize();
+  for (const candidate of base) if (room.take(candidate)) budget.take(candidate.nodePool.metadata.name);
   const taken = new Set(base);
   const others = potentials.filter(({ candidate, potential }) => {
     if (potential < MIN_SAVINGS || taken.has(candidate)) return false;
-    return budget.take(candidate.nodePool.metadata.name);
+    return budget.take(candidate.nodePool.metadata.name) && room.take(candidate);
   });
   const trySize = (size: number): RemovableSet | Blocked =>
     trials.try([...base, ...others.slice(0, size).map(({ candidate }) => candidate)], MAX_REPLACEMENTS, "full");
-  const longest = Math.min(others.length, MAX_NODES - base.length);
+  const longest = others.length;
   let best = 0;
   let most = trials.best?.net ?? 0;
   let failures = 0;

@@ -4,7 +4,7 @@ import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import { netSavings } from "../consolidation/payback.ts";
-import { MAX_NODES } from "./deletable-set.ts";
+import { CommandSize } from "./deletable-set.ts";
 import { destinationOf } from "./destination.ts";
 import { bySavingsRatio } from "./savings-potential.ts";
 import { MAX_REPLACEMENTS, SetTrials } from "./set-trials.ts";
@@ -37,10 +37,11 @@ export function stepTowardDestination(
   const trials = new SetTrials({ ...context, closed: new Set(go.map(({ node }) => node)) }, TRIALS);
   if (netSavings(context.settings, go, potential) < MIN_SAVINGS) return { trials, arrives: false };
   const budget = allowance(budgets);
+  const size = new CommandSize();
   let set: readonly Candidate[] = bySavingsRatio(go, trial)
     .map(({ candidate }) => candidate)
     .filter(({ nodePool }) => budget.take(nodePool.metadata.name))
-    .slice(0, MAX_NODES);
+    .filter((candidate) => size.take(candidate));
   while (set.length > 0 && !trials.isExhausted && !outOfTime()) {
     const outcome = trials.try(set, MAX_REPLACEMENTS, "full");
     if ("net" in outcome || outcome.reason !== "SeveralReplacements") break;

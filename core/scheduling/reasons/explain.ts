@@ -9,13 +9,14 @@ import { hasDeviceClaims } from "../../pods/device-claims.ts";
 import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { canonical } from "../../requirements/requirement.ts";
 import { incompatibility, intersectAll, type Requirements } from "../../requirements/requirements.ts";
+import { MAX_VALUE_CHARACTERS } from "../../requirements/validation.ts";
 import type { Attempt } from "../attempt.ts";
 import { keepsFree } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
-import { itemsOf, MAX_ITEMS, type RequirementSet } from "../tables/requirement-sets.ts";
+import { itemsOf, MAX_ITEMS, type RequirementSet, valueCharacters } from "../tables/requirement-sets.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
 import { byShareOfLimits, limitText } from "./limits.ts";
@@ -165,10 +166,14 @@ export class Explainer {
     if (!podData.acceptsNewHost) return hostText(podData);
     const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
     if (conflict !== undefined) return conflictText(conflict, (key) => this.#likelyKey(key));
-    const items = itemsOf(intersectAll(template.set.requirements, podData.set.requirements));
-    return items <= MAX_ITEMS
+    const both = intersectAll(template.set.requirements, podData.set.requirements);
+    const items = itemsOf(both);
+    if (items > MAX_ITEMS)
+      return `the pod and the NodePool ask for ${items} labels together, and a NodeClaim takes ${MAX_ITEMS} beside its own`;
+    const characters = valueCharacters(both);
+    return characters <= MAX_VALUE_CHARACTERS
       ? undefined
-      : `the pod and the NodePool ask for ${items} labels together, and a NodeClaim takes ${MAX_ITEMS} beside its own`;
+      : `the pod and the NodePool list label values of ${characters} characters together, and a NodeClaim takes ${MAX_VALUE_CHARACTERS}`;
   }
 
   #noType(template: Template, podData: PodData): string | undefined {

@@ -1,7 +1,7 @@
 import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import { canonical, requirement, serialize } from "../../requirements/requirement.ts";
 import { compatible, intersectAll, type Requirements } from "../../requirements/requirements.ts";
-import { MAX_REQUIREMENTS } from "../../requirements/validation.ts";
+import { MAX_REQUIREMENTS, MAX_VALUE_CHARACTERS } from "../../requirements/validation.ts";
 
 /** Requirements that exist once in a run, so that results can be remembered by `id`. */
 export interface RequirementSet {
@@ -68,7 +68,7 @@ export class RequirementSets {
     const both = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
       ? intersectAll(base.requirements, added.requirements)
       : undefined;
-    const joined = both && itemsOf(both) <= MAX_ITEMS ? this.intern(both) : undefined;
+    const joined = both && itemsOf(both) <= MAX_ITEMS && valueCharacters(both) <= MAX_VALUE_CHARACTERS ? this.intern(both) : undefined;
     if (this.#joinCount < MAX_JOINS) {
       this.#joinCount++;
       memo?.set(added.id, joined);
@@ -89,6 +89,13 @@ const ALWAYS: readonly string[] = [NODE_POOL, INSTANCE_TYPE, CAPACITY_TYPE, CAPA
 
 /** Items that the pool and the pods of a NodeClaim may have together. */
 export const MAX_ITEMS = MAX_REQUIREMENTS - ALWAYS.length;
+
+/** How long the values of a NodeClaim's requirements are together, without those of ALWAYS. */
+export function valueCharacters(set: Requirements): number {
+  let characters = 0;
+  for (const [key, { values }] of set) if (!ALWAYS.includes(key)) for (const value of values) characters += value.length;
+  return characters;
+}
 
 /** How many items of a NodeClaim's requirements a set becomes, without those of ALWAYS: one to four for each key. */
 export function itemsOf(set: Requirements): number {

@@ -9,7 +9,7 @@ import type { UnavailableOffering } from "../../../core/model/unavailable-offeri
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { intentBatches } from "./intent-batches.ts";
-import { checkItem } from "./item-limits.ts";
+import { checkItem, checkTransaction } from "./item-limits.ts";
 import { readClaim, readClaims, withSchema } from "./records.ts";
 
 const SCHEMA = `
@@ -89,6 +89,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       partition: `cluster#${record.cluster}`,
       sort: `claim#${record.name}`,
       body,
+      numbers: { version, dueAt: record.dueAt },
       ...(instanceId !== undefined && { instanceId }),
     });
     statement.run(version, record.intentId, instanceId ?? null, body, record.cluster, record.name);
@@ -128,7 +129,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
   function replaceCommand(command: CommandRecord, history: readonly HistoryEntry[] = []): CommandRecord {
     const written = withSchema({ ...command, version: command.version + 1 });
     const body = JSON.stringify(written);
-    checkItem({ partition: `cluster#${command.cluster}`, sort: `command#${command.id}`, body });
+    checkItem({ partition: `cluster#${command.cluster}`, sort: `command#${command.id}`, body, numbers: { version: written.version } });
     const existing = sql.command.get(command.cluster, command.id);
     if ((existing?.["version"] ?? 0) === command.version) {
       sql.putCommand.run(command.cluster, command.id, written.version, body);
@@ -146,6 +147,8 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     async writeIntents(lease, records, command, entries) {
       // The same transactions as in DynamoDB, so that a conflict leaves the same intents written.
       for (const [i, { intents, history }] of intentBatches(records, command !== undefined, entries).entries()) {
+        const items = [...(i === 0 && command !== undefined ? [command] : []), ...intents.flatMap((one) => [one.record, ...one.history])];
+        checkTransaction([...items, ...history].map((item) => JSON.stringify(item)));
         atomically(() => {
           requireLease(lease);
           if (i === 0 && command !== undefined) {
@@ -203,6 +206,8 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     markUnavailable: (cluster, offerings) =>
       write(() => {
         for (const { capacityType, instanceType, zone, expiresAt } of offerings) {
+          const sort = `unavailable#${capacityType}#${instanceType}#${zone}`;
+          checkItem({ partition: `cluster#${cluster}`, sort, numbers: { expiresAt } });
           sql.putUnavailable.run(cluster, capacityType, instanceType, zone, expiresAt);
         }
       }),
@@ -216,6 +221,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
     acquireLease: (cluster, holder, now, ttlMs) =>
       write(() => {
+        checkItem({ partition: `cluster#${cluster}`, sort: "lease", numbers: { expiresAt: now + ttlMs, now } });
         const held = sql.lease.get(cluster);
         if (held?.["holder"] != null && held["holder"] !== holder && Number(held["expires_at"]) > now) {
           return undefined;
@@ -278,7 +284,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
     isFirstWithin: (cluster, key, now, ttlMs) =>
       write(() => {
-        checkItem({ partition: `seen#${cluster}`, sort: key });
+        checkItem({ partition: `seen#${cluster}`, sort: key, numbers: { expiresAt: now + ttlMs } });
         if (Number(sql.sighting.get(cluster, key)?.["expires_at"] ?? Number.NEGATIVE_INFINITY) > now) {
           return false;
         }
@@ -288,6 +294,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
     putDocument: (name, bytes, version) =>
       write(() => {
+        checkItem({ partition: `document#${name}`, sort: "head" });
         sql.putDocument.run(name, version, bytes);
       }),
     documentVersion: async (name) => sql.documentVersion.get(name)?.["version"] as string | undefined,

@@ -284,6 +284,13 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     await store.writeIntents(held, many, command("x"));
     assert.deepEqual(names(await store.list(CLUSTER)), names(many));
   },
+  "writeIntents takes more bytes than a transaction holds": async (store) => {
+    const held = await lease(store);
+    const bulky = (i: number) => record(`n${String(i).padStart(2, "0")}`, { podUids: [Buffer.from(noise(i, 150_000)).toString("base64")] });
+    const many = Array.from({ length: 40 }, (_, i) => bulky(i));
+    await store.writeIntents(held, many, command("x"));
+    assert.deepEqual(names(await store.list(CLUSTER)), names(many));
+  },
 
   "a lease is held until it expires, and its token grows with each holder": async (store) => {
     const first = await store.acquireLease(CLUSTER, "h1", 100, 50);

@@ -33,8 +33,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "budgets-in-growth",
     rule: "nodes whose budget is spent are not added to a set",
     file: "core/disruption/node-sets/node-set-search.ts",
-    from: "return budget.take(candidate.nodePool.metadata.name);",
-    to: "return true;",
+    from: "return budget.take(candidate.nodePool.metadata.name) && room.take(candidate);",
+    to: "return room.take(candidate);",
     tests: NODE_SET_SEARCH,
   },
   {
