@@ -49,14 +49,37 @@ export interface LabOptions {
   readonly joinDelayMs?: () => number;
   /** Whether EC2 leaves an instance out of the list that it is writing. */
   readonly isUnlisted?: () => boolean;
+  /** How old the states are that EC2's describe and list report now, ms. */
+  readonly staleMs?: () => number;
   /** How many messages of a standard queue one invocation may get; 1 when absent. */
   readonly batchSize?: number;
   /** Whether Lambda refuses an invocation of the function now, because the account runs as many as it may. */
   readonly isThrottled?: (fn: string) => boolean;
   /** Other clusters of the stack, whose API servers do not answer. They share the table, EC2 and the queues. */
   readonly neighbours?: readonly string[];
+  /** A second cluster of the stack that works. It shares the table, EC2 and the queues; no hooks are around its API. */
+  readonly second?: string;
   readonly onLog?: (record: TimedLogRecord) => void;
+  /** The code of the functions; that of this tree when absent. */
+  readonly entries?: FunctionEntries;
 }
+
+/** The bodies of the functions that queues and schedules start. */
+export interface FunctionEntries {
+  readonly provision: typeof provisionEntry;
+  readonly lifecycle: typeof lifecycleEntry;
+  readonly disruption: typeof disruptionEntry;
+  readonly catalog: typeof catalogEntry;
+  readonly interruption: typeof interruptionEntry;
+}
+
+export const ENTRIES: FunctionEntries = {
+  provision: provisionEntry,
+  lifecycle: lifecycleEntry,
+  disruption: disruptionEntry,
+  catalog: catalogEntry,
+  interruption: interruptionEntry,
+};
 
 /** A log line of a handler with its time. */
 export interface TimedLogRecord extends LogRecord {
@@ -72,6 +95,8 @@ export interface TimedLogRecord extends LogRecord {
  */
 export interface Lab {
   readonly world: LabWorld;
+  /** The world of the second cluster. */
+  readonly second?: LabWorld;
   readonly cloud: SimulatedCloud;
   readonly catalogue: Catalogue;
   readonly wakeUps: SimulatedWakeUps;
@@ -99,17 +124,21 @@ export function createLab(options: LabOptions): Lab {
   const world = createLabWorld({ seed: options.seed, start: options.start, region: options.region });
   const { clock } = world;
   const catalogue = options.catalogue ?? labCatalogue(options.region);
-  const kubelets = startCluster(
-    world,
-    catalogue.zones.map(({ name }) => name),
-  );
+  const zones = catalogue.zones.map(({ name }) => name);
+  const kubelets = startCluster(world, zones);
+  const { seed, start, region } = options;
+  const second =
+    options.second === undefined ? undefined : createLabWorld({ seed: seed + 1, start, region, cluster: options.second, clock });
+  const others = new Map(second && [[second.cluster, { world: second, kubelets: startCluster(second, zones) }]]);
   let known = catalogue;
   const cloud = simulatedCloud(world, {
     catalogue,
     kubelets,
+    others,
     lagMs: options.cloudLagMs ?? 0,
     joinDelayMs: options.joinDelayMs,
     isUnlisted: options.isUnlisted,
+    staleMs: options.staleMs,
   });
   const wakeUps = simulatedWakeUps(world, options.batchSize);
   const store = options.store ?? sqliteNodeClaimStore();
@@ -144,13 +173,32 @@ export function createLab(options: LabOptions): Lab {
     later: laterIn(clock, options.isFrozen),
     newId: () => ids.uuid(),
   };
+  const secondDeps: LifecycleDeps | undefined = second && {
+    ...deps,
+    cluster: { ...deps.cluster, name: second.cluster, endpoint: `https://${second.cluster}.example` },
+    kubernetes: managedObjects(withIntercept(simulatedKubernetes(second), "kubernetes", {}, clock)),
+  };
   const invocations = new Map<string, number>();
-  hostFunctions({ world, deps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory"), options });
+  hostFunctions({ world, deps, secondDeps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory"), options });
   ringFromChanges(world, deps, options.sources);
+  if (second && secondDeps) ringFromChanges(second, secondDeps, options.sources);
   const readPrices = (): void => {
     known = cloud.market();
   };
-  return { world, cloud, catalogue, wakeUps, deps, log, announcements, invocations, calls, readPrices, close: () => store.close() };
+  return {
+    world,
+    ...(second && { second }),
+    cloud,
+    catalogue,
+    wakeUps,
+    deps,
+    log,
+    announcements,
+    invocations,
+    calls,
+    readPrices,
+    close: () => store.close(),
+  };
 }
 
 /** When the timer of an invocation that is frozen is looked at again. */
@@ -183,6 +231,7 @@ function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {
 interface Hosted {
   readonly world: LabWorld;
   readonly deps: LifecycleDeps;
+  readonly secondDeps: LifecycleDeps | undefined;
   readonly wakeUps: SimulatedWakeUps;
   readonly cloud: SimulatedCloud;
   readonly inventory: SimulatedCloud["inventory"];
@@ -202,10 +251,11 @@ function silent(deps: LifecycleDeps, name: string): LifecycleDeps {
  * Runs the entries of the functions for the messages of their queues and for their schedules; each run is an invocation
  * of its own.
  */
-function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations, options }: Hosted): void {
+function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, invocations, options }: Hosted): void {
   const { clock } = world;
-  const { neighbours = [], isThrottled = () => false } = options;
-  const clusters = new Map([[world.cluster, deps], ...neighbours.map((name) => [name, silent(deps, name)] as const)]);
+  const { neighbours = [], isThrottled = () => false, entries = ENTRIES } = options;
+  const silents = neighbours.map((name) => silent(deps, name));
+  const clusters = new Map([deps, ...(secondDeps ? [secondDeps] : []), ...silents].map((one) => [one.cluster.name, one]));
   const { later, log } = deps;
   const entryDeps = {
     clusters: [...clusters.keys()],
@@ -226,10 +276,10 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations, op
       return new Set(response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     });
   };
-  const provision = provisionEntry(entryDeps);
-  const lifecycle = lifecycleEntry(entryDeps);
-  const disruption = disruptionEntry(entryDeps);
-  const catalog = catalogEntry({
+  const provision = entries.provision(entryDeps);
+  const lifecycle = entries.lifecycle(entryDeps);
+  const disruption = entries.disruption(entryDeps);
+  const catalog = entries.catalog({
     ...entryDeps,
     async clusterDeps(name) {
       const deps = await entryDeps.clusterDeps(name);
@@ -243,7 +293,7 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations, op
   subscribe(
     wakeUps.interruption,
     "interruption",
-    interruptionEntry({ ...entryDeps, store: deps.store, metrics: deps.metrics, now: deps.now }),
+    entries.interruption({ ...entryDeps, store: deps.store, metrics: deps.metrics, now: deps.now }),
   );
   for (const [name, handler] of Object.entries({ catalog, provision, lifecycle, disruption })) {
     const sweep = (): Promise<unknown> => run(name, () => handler({ kind: "sweep" }));

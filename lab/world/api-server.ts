@@ -4,6 +4,7 @@ import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
+import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
 import { markDisrupted } from "./actors/actor.ts";
 import type { MutableObject } from "./store.ts";
@@ -35,9 +36,9 @@ export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Ku
         .filter((o) => (field?.(o) ?? true) && (label?.(o.metadata.labels ?? {}) ?? true))
         .map((o) => as(kind, o));
     },
-    create: async (kind, object) => as(kind, store.create(raw(kind, object), { user })),
-    update: async (kind, object) => as(kind, store.update(raw(kind, object), { user })),
-    updateStatus: async (kind, object) => as(kind, store.update(raw(kind, object), { user, subresource: "status" })),
+    create: async (kind, object) => as(kind, store.create(valid(raw(kind, object)), { user })),
+    update: async (kind, object) => as(kind, store.update(valid(raw(kind, object)), { user })),
+    updateStatus: async (kind, object) => as(kind, store.update(valid(raw(kind, object)), { user, subresource: "status" })),
     delete: async (kind, name, options = {}) => store.delete(kind, name, options, { user }),
     evict: async (pod) => evict(world, pod, user),
     nominate: async ({ metadata }, nodeName) => {
@@ -55,6 +56,16 @@ export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Ku
     version: async () => world.version,
   };
 }
+
+/** The object, if its CustomResourceDefinition admits it; throws RefusedError as the API server answers 422. */
+function valid(object: ApiObject): ApiObject {
+  const { kind = "", metadata } = object;
+  const [problem] = CUSTOM.has(kind) ? schemaProblems(kind, object) : [];
+  if (problem !== undefined) throw new RefusedError(`${kind} "${metadata.name}" is invalid: ${problem.path.join(".")} ${problem.message}`);
+  return object;
+}
+
+const CUSTOM: ReadonlySet<string> = new Set(["NodeClaim", "NodePool", "EC2NodeClass", "NodeOverlay", "CapacityBuffer"]);
 
 /**
  * policy/v1 Eviction. A pod that does not run needs no PodDisruptionBudget; a pod with several budgets cannot be

@@ -6,7 +6,7 @@ import type { Kubelets } from "./actors/kubelet.ts";
 import type { CloudEvent } from "./cloud-events.ts";
 import { type Meter, meter, spentOn } from "./cost.ts";
 import { simulatedFleet, type TimeWindow } from "./fleet.ts";
-import { simulatedInstances } from "./instances.ts";
+import { type Joinable, simulatedInstances } from "./instances.ts";
 import { type SimulatedSubnet, simulatedInventory, subnetsOf } from "./inventory.ts";
 import { type NodeResources, nodeResources } from "./machine-facts.ts";
 import { simulatedMarket } from "./market.ts";
@@ -19,6 +19,8 @@ import type { LabWorld } from "./world.ts";
 export interface CloudOptions {
   readonly catalogue: Catalogue;
   readonly kubelets: Kubelets;
+  /** Other clusters whose machines are in this account, by name. */
+  readonly others?: ReadonlyMap<string, Joinable> | undefined;
   /** The resources of a node of a type; computed as Amazon's images do when absent (machine-facts.ts). */
   readonly capacityOf?: (type: CatalogueType, bootstrap: Bootstrap, disk: number) => NodeResources;
   /** Free addresses in the subnet of each zone; 8,000 when absent. */
@@ -29,6 +31,8 @@ export interface CloudOptions {
   readonly joinDelayMs?: (() => number) | undefined;
   /** Whether EC2 leaves an instance out of the list that it is writing; describe by id is not touched. */
   readonly isUnlisted?: (() => boolean) | undefined;
+  /** How old the states are that describe and list report now, ms. 0 when absent. */
+  readonly staleMs?: (() => number) | undefined;
 }
 
 /** The AWS account around the cluster: EC2 with its market, its failures and its bill. */
@@ -82,11 +86,13 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
   const faults = new Map<string, InstanceStatus>();
   const instances = simulatedInstances(world, {
     kubelets,
+    others: options.others,
     subnets,
     lagMs,
     zones: catalogue.zones,
     resourcesOf: capacityOf,
     joinDelayMs: options.joinDelayMs,
+    staleMs: options.staleMs,
   });
   const types = new Map(catalogue.types.map((type) => [type.name, type]));
   const selectable = (terms: readonly CapacityReservationSelectorTerm[]) =>

@@ -56,15 +56,16 @@ export function simulatedFleet(options: FleetOptions): Fleet {
       return ids
         .flatMap((id) => instances.get(id) ?? [])
         .filter(instances.isVisible)
-        .map(({ instance }) => instance);
+        .map(instances.seen);
     },
     async list(cluster) {
       refuseWhenThrottled();
       return instances
         .all()
-        .filter((one) => instances.isVisible(one) && one.instance.state !== "terminated" && belongsTo(one.instance, cluster))
-        .filter(() => !options.isUnlisted?.())
-        .map(({ instance }) => instance);
+        .filter(instances.isVisible)
+        .map(instances.seen)
+        .filter((instance) => instance.state !== "terminated" && belongsTo(instance, cluster))
+        .filter(() => !options.isUnlisted?.());
     },
     async impaired() {
       refuseWhenThrottled();

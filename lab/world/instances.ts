@@ -8,7 +8,7 @@ import { type CloudEvent, type CloudEventKind, eventOf } from "./cloud-events.ts
 import type { Disks, ImageFacts } from "./disks.ts";
 import type { SimulatedSubnet } from "./inventory.ts";
 import type { NodeResources } from "./machine-facts.ts";
-import { startMachines } from "./machines.ts";
+import { type Machines, type MachinesOptions, startMachines } from "./machines.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
 import type { Bootstrap } from "./user-data.ts";
 import type { LabWorld } from "./world.ts";
@@ -21,6 +21,8 @@ const FORGOTTEN_AFTER_MS = 3_600_000;
 
 export interface InstancesOptions {
   readonly kubelets: Kubelets;
+  /** Other clusters whose machines are in the same account, by name. */
+  readonly others?: ReadonlyMap<string, Joinable> | undefined;
   readonly zones: Catalogue["zones"];
   readonly subnets: readonly SimulatedSubnet[];
   /** The resources of a node of the type. */
@@ -28,6 +30,14 @@ export interface InstancesOptions {
   /** How long a new instance is missing from describe and list, ms. */
   readonly lagMs: number;
   readonly joinDelayMs?: (() => number) | undefined;
+  /** How old the states are that describe and list report now, ms. */
+  readonly staleMs?: (() => number) | undefined;
+}
+
+/** A cluster that machines can join. */
+export interface Joinable {
+  readonly world: LabWorld;
+  readonly kubelets: Kubelets;
 }
 
 /** An instance to launch: one override of a fleet request, with its instance type and its price (USD per hour). */
@@ -49,6 +59,8 @@ export interface Instances {
   running(id: string): SimulatedInstance;
   /** Whether describe and list report the instance: EC2 is eventually consistent. */
   isVisible(simulated: SimulatedInstance): boolean;
+  /** The instance as describe and list report it: as it was when their answer was made. */
+  seen(simulated: SimulatedInstance): Instance;
   launch(launch: InstanceLaunch): SimulatedInstance;
   terminate(id: string): void;
   change(id: string, change: Partial<Instance>, more?: Partial<SimulatedInstance>): void;
@@ -61,6 +73,13 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
   const { subnets } = options;
   const random = world.random.fork("cloud");
   const instances = new Map<string, SimulatedInstance>();
+  const editions = new Map<string, { readonly from: number; readonly instance: Instance }[]>();
+  const keep = (simulated: SimulatedInstance): void => {
+    const { instance } = simulated;
+    instances.set(instance.id, simulated);
+    if (options.staleMs === undefined) return;
+    editions.set(instance.id, [...(editions.get(instance.id) ?? []), { from: clock.now(), instance }]);
+  };
   const listeners = new Set<(event: CloudEvent) => void>();
 
   const publish = (kind: CloudEventKind, instance: Instance): void => {
@@ -72,10 +91,11 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
     const simulated = instances.get(id);
     if (!simulated) return;
     const next = { ...simulated, ...more, instance: frozen({ ...simulated.instance, ...changed }) };
-    instances.set(id, next);
+    keep(next);
     if (changed.state !== undefined && changed.state !== simulated.instance.state) publish("state", next.instance);
   };
-  const machines = startMachines(world, options.kubelets, {
+  const { others = new Map<string, Joinable>() } = options;
+  const machineOptions: MachinesOptions = {
     instance: (id) => instances.get(id),
     resourcesOf: options.resourcesOf,
     joinDelayMs: options.joinDelayMs,
@@ -84,7 +104,10 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
       const state = instances.get(id)?.instance.state;
       return state === undefined || state === "terminated" || state === "shutting-down";
     },
-  });
+  };
+  const own = startMachines(world, options.kubelets, machineOptions);
+  const elsewhere = new Map([...others].map(([name, other]) => [name, startMachines(other.world, other.kubelets, machineOptions)]));
+  const machinesOf = ({ instance }: SimulatedInstance): Machines => elsewhere.get(instance.tags[CLUSTER_TAG] ?? "") ?? own;
   const subnetOf = (id: string | undefined): SimulatedSubnet | undefined => subnets.find((subnet) => subnet.id === id);
 
   return {
@@ -99,6 +122,11 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
     isVisible: ({ instance, endedAt = 0 }) =>
       clock.now() - instance.launchedAt >= options.lagMs &&
       !(instance.state === "terminated" && clock.now() - endedAt > FORGOTTEN_AFTER_MS),
+    seen({ instance }) {
+      const at = clock.now() - (options.staleMs?.() ?? 0);
+      const known = editions.get(instance.id) ?? [];
+      return (known.findLast(({ from }) => from <= at) ?? known[0])?.instance ?? instance;
+    },
     launch({ request, override, template, type, price }) {
       const { reservation } = template;
       const id = `i-0${random.hex(16)}`;
@@ -120,21 +148,24 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
         privateDnsName: nodeName,
         ...(reservation && reservation !== "none" && { reservationId: reservation.id }),
       });
-      const disks: Disks = { mappings: template.blockDeviceMappings, ...imageFacts(world, request.tags[NODE_CLASS_TAG]) };
+      const disks: Disks = {
+        mappings: template.blockDeviceMappings,
+        ...imageFacts(others.get(request.tags[CLUSTER_TAG] ?? "")?.world ?? world, request.tags[NODE_CLASS_TAG]),
+      };
       const simulated: SimulatedInstance = { instance, userData: template.userData, type, disks, price, nodeName, address };
-      instances.set(id, simulated);
+      keep(simulated);
       publish("state", instance);
       clock.after(RUNNING_AFTER_MS, `running ${id}`, () => {
         if (instances.get(id)?.instance.state === "pending") change(id, { state: "running" });
       });
-      machines.start(simulated);
+      machinesOf(simulated).start(simulated);
       return simulated;
     },
     terminate(id) {
       const simulated = instances.get(id);
       if (!simulated || simulated.instance.state === "shutting-down" || simulated.instance.state === "terminated") return;
       change(id, { state: "shutting-down" }, { endedAt: clock.now() });
-      clock.after(POWER_OFF_AFTER_MS, `power off ${id}`, () => machines.stop(simulated));
+      clock.after(POWER_OFF_AFTER_MS, `power off ${id}`, () => machinesOf(simulated).stop(simulated));
       clock.after(TERMINATED_AFTER_MS, `terminated ${id}`, () => {
         change(id, { state: "terminated" });
         const subnet = subnetOf(simulated.instance.subnetId);
@@ -150,6 +181,7 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
   };
 }
 
+const CLUSTER_TAG = "eks:eks-cluster-name";
 const NODE_CLASS_TAG = "karpenter.k8s.aws/ec2nodeclass";
 
 /** What the EC2NodeClass of that name says of its images now. */

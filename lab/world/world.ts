@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly region?: string;
   /** The Kubernetes version, as "1.36". */
   readonly version?: string;
+  /** The clock of another world in which this one lives, too; a clock of its own when absent. */
+  readonly clock?: VirtualClock;
 }
 
 /**
@@ -62,8 +64,8 @@ export interface LabWorld {
 /** The user of the changes that `apply`, `scale` and `delete` make. */
 export const USER = "kubernetes-admin";
 
-export function createLabWorld({ seed, start, cluster = "lab", region = "us-west-2", version = "1.36" }: WorldOptions): LabWorld {
-  const clock = virtualClock(start);
+export function createLabWorld(options: WorldOptions): LabWorld {
+  const { seed, start, cluster = "lab", region = "us-west-2", version = "1.36", clock = virtualClock(start) } = options;
   const random = seeded(seed);
   const store = objectStore(clock, random.fork("store"));
   const notes: Note[] = [];

@@ -32,13 +32,26 @@ describe("simulated API server", () => {
     await expect(kubernetes.update("NodeClaim", other)).rejects.toBeInstanceOf(RefusedError);
   });
 
+  it("refuses a NodeClaim that its CustomResourceDefinition does not admit, as 422", async () => {
+    const { kubernetes } = lab();
+    const { metadata, spec } = claim("a");
+    await expect(kubernetes.create("NodeClaim", { metadata, spec: { ...spec, expireAfter: "1d" } })).rejects.toThrow(
+      new RefusedError(
+        'NodeClaim "a" is invalid: spec.expireAfter "1d" is not valid; write a duration such as "30s", "5m", "720h" (no days)',
+      ),
+    );
+    const made = await kubernetes.create("NodeClaim", claim("a"));
+    const status = { ...made.status, conditions: [{ type: "Launched" }] } as never;
+    await expect(kubernetes.updateStatus("NodeClaim", { ...made, status })).rejects.toBeInstanceOf(RefusedError);
+  });
+
   it("writes status and the rest separately, and increments the generation with the spec alone", async () => {
     const { kubernetes, world } = lab();
     world.apply({
       apiVersion: "karpenter.sh/v1",
       kind: "NodePool",
       metadata: { name: "p" },
-      spec: { template: { spec: { requirements: [] } } },
+      spec: { template: { spec: claim("p").spec } },
     });
     const pool = (await kubernetes.get("NodePool", "p")) as NodePool;
     expect(pool.spec).toMatchObject({
