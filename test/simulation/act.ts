@@ -3,9 +3,10 @@ import type { Lab } from "../../lab/host.ts";
 import type { SimulatedInstance } from "../../lab/world/simulated-instance.ts";
 import type { MutableObject } from "../../lab/world/store.ts";
 import { USER } from "../../lab/world/world.ts";
-import { SICKNESS } from "./invariants/facts.ts";
+import { isOrdinary, ODD, SICKNESS } from "./invariants/facts.ts";
 import { ringNeighbour } from "./neighbour.ts";
 import type { Act, Pick } from "./script.ts";
+import { SECOND_WORKLOAD } from "./second-cluster.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -50,13 +51,19 @@ export function perform(act: Act, lab: Lab): void {
       world.apply(act.object);
       return;
     case "delete":
-      world.delete(act.kind, act.name);
+      world.delete(act.kind, act.name, act.namespace);
+      return;
+    case "twin node":
+      twinNode(lab, act);
       return;
     case "break hardware":
       breakHardware(lab, act);
       return;
     case "others reserve":
       cloud.reservations.splice(0, 1, ...cloud.reservations.slice(0, 1).map((one) => ({ ...one, instances: act.left })));
+      return;
+    case "scale second":
+      lab.second?.scale("Deployment", "default", SECOND_WORKLOAD, act.replicas);
       return;
     case "ring neighbour":
       ringNeighbour(lab);
@@ -95,6 +102,23 @@ function withMachine({ cloud }: Lab, pick: Pick, which: (machine: SimulatedInsta
   const machines = cloud.machines().filter((m) => m.endedAt === undefined && which(m));
   const picked = machines[Math.floor(pick * machines.length)];
   if (picked) act(picked.instance.id);
+}
+
+/**
+ * A node with the providerID, the labels and the state of another, which its kubelet never renews. It takes no pods, so
+ * that those of others have no part in it.
+ */
+function twinNode(lab: Lab, { pick, minutes }: Extract<Act, { what: "twin node" }>): void {
+  const { clock, store } = lab.world;
+  withPicked(lab, "Node", pick, ({ metadata, spec, status, ...node }) => {
+    const name = `${ODD}-${metadata.name}`;
+    if (!isOrdinary({ metadata }) || store.get("Node", name) !== undefined) return;
+    const taints = [{ key: "sim/twin", effect: "NoSchedule" }];
+    const writer = { user: `system:node:${name}` };
+    store.create({ ...node, metadata: { name, labels: { ...metadata.labels } }, spec: { ...(spec as object), taints } }, writer);
+    store.patch("Node", name, undefined, { ...writer, subresource: "status" }, (twin: MutableObject) => ({ ...twin, status }));
+    clock.after(minutes * MINUTE_MS, "the twin is deleted", () => void lab.world.delete("Node", name));
+  });
 }
 
 /** As EKS's node monitoring agent writes it. */

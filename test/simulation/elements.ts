@@ -1,10 +1,14 @@
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { PRODUCT } from "../../lab/world/api-server.ts";
 import { isSick } from "./invariants/causes.ts";
-import { isStaticPool, POOL } from "./invariants/facts.ts";
+import { CLUSTER, isOrdinary, isStaticPool, POOL } from "./invariants/facts.ts";
 import type { ClaimLife } from "./invariants/history.ts";
 import type { Scene } from "./invariants/invariant.ts";
 import { NEIGHBOUR } from "./neighbour.ts";
+import { SECOND } from "./second-cluster.ts";
+
+/** Nodes of a cluster that is large for a simulation. */
+const LARGE = 25;
 
 /** Counts during a run what only some stacks have; the result is asked for at its end. */
 export function elementsOf({ lab, history }: Scene): () => ReadonlyMap<string, number> {
@@ -15,12 +19,19 @@ export function elementsOf({ lab, history }: Scene): () => ReadonlyMap<string, n
   };
   lab.world.onChange(({ kind, type, object }) => {
     if (kind === "NodePool" && isStaticPool(object as unknown as NodePool)) statics.add(object.metadata.name);
+    if (type === "ADDED" && !isOrdinary(object))
+      add(object.metadata.labels?.[POOL] !== undefined && kind === "Node" ? "twin nodes" : "odd objects");
     if ((kind === "NodeOverlay" || kind === "CapacityBuffer") && type === "ADDED") add(`${kind}s`);
   });
   const capacityOf = (life: ClaimLife | undefined): string | undefined => life?.machine?.instance.capacityType;
+  let most = 0;
+  lab.world.onChange(({ kind, type }) => {
+    if (kind === "Node" && type === "ADDED") most = Math.max(most, lab.world.store.list("Node").length);
+  });
   return () => {
+    if (most >= LARGE) add(`clusters of ${LARGE} nodes and more`);
     const lives = [...history.claims.values()];
-    add("repaired nodes", lives.filter((life) => life.deletedBy === PRODUCT && isSick(life, life.deletedAt ?? 0)).length);
+    add("repaired nodes", lives.filter((life) => life.deletedBy === PRODUCT && isSick(life, life.deletedAt ?? 0, history)).length);
     add("static machines", lab.cloud.machines().filter(({ instance }) => statics.has(instance.tags[POOL] ?? "")).length);
     add("machines in reservations", lab.cloud.machines().filter(({ instance }) => instance.reservationId !== undefined).length);
     const spotToSpot = lives.filter((life) => {
@@ -36,6 +47,7 @@ export function elementsOf({ lab, history }: Scene): () => ReadonlyMap<string, n
         0,
       ),
     );
+    add("machines of a second cluster", lab.cloud.machines().filter(({ instance }) => instance.tags[CLUSTER] === SECOND).length);
     add(
       "batches of messages",
       [lab.wakeUps.claims, lab.wakeUps.disruption, lab.wakeUps.interruption].reduce((sum, { batches }) => sum + batches(), 0),

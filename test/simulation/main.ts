@@ -12,6 +12,7 @@ import { killEverywhere } from "./kill-everywhere.ts";
 import { play } from "./play.ts";
 import { headline, reproduce } from "./reproduction.ts";
 import { addUp, report, total } from "./totals.ts";
+import { loadVersion, type OtherVersion } from "./versions.ts";
 
 const USAGE = `node test/simulation/main.ts [options]
   --seed S      first seed (1)
@@ -20,6 +21,7 @@ const USAGE = `node test/simulation/main.ts [options]
   --minutes M   virtual minutes of trouble in each run (45)
   --kills       the short stories instead, killed at every remote call
   --every K     with --kills: every K-th place only (1)
+  --beside C    run the code of commit C beside this one's, an invocation each as drawn
   --laws        say what laws a run is held to, and play nothing
   --brief       stop at the first seed that breaks a law without cutting it down
   --keep-going  name all seeds that break a law, instead of stopping at the first and cutting it down`;
@@ -40,6 +42,7 @@ function options() {
       minutes: { type: "string", default: "45" },
       kills: { type: "boolean", default: false },
       every: { type: "string", default: "1" },
+      beside: { type: "string" },
       laws: { type: "boolean", default: false },
       brief: { type: "boolean", default: false },
       "keep-going": { type: "boolean", default: false },
@@ -53,6 +56,7 @@ function options() {
     minutes: whole("minutes", values.minutes, 5),
     kills: values.kills,
     every: whole("every", values.every, 1),
+    beside: values.beside,
     laws: values.laws,
     brief: values.brief,
     keepGoing: values["keep-going"],
@@ -60,22 +64,31 @@ function options() {
   };
 }
 
+/** The functions of a commit. */
+async function versionOf(commit: string): Promise<OtherVersion> {
+  // Only here, so that a tree that holds no more than the simulation plays, too.
+  const { checkOut } = await import("../e2e/support/previous.ts");
+  return loadVersion(checkOut(commit));
+}
+
 /** Plays the seeds in turn. Prints each broken invariant with the command that plays it again, and the totals last. */
 async function main(): Promise<void> {
-  const { seed, runs, hours, minutes, kills, every, laws, brief, keepGoing, help } = options();
+  const { seed, runs, hours, minutes, kills, every, beside, laws, brief, keepGoing, help } = options();
   if (help) return console.log(USAGE);
   if (laws) return console.log(LAWS.map(({ name, law }) => `${name}: ${law}`).join("\n"));
   if (kills) {
     process.exitCode = (await killEverywhere("all", every)) > 0 ? 1 : 0;
     return;
   }
+  const other = beside === undefined ? undefined : await versionOf(beside);
+  const played = other ? { beside: other } : {};
   const sum = total();
   for (let next = seed; next - seed < runs && sum.hours < hours; next++) {
     const script = drawScript(next, minutes);
-    const outcome = await play(script);
+    const outcome = await play(script, played);
     addUp(sum, outcome);
     if (outcome.violations.length === 0) continue;
-    console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome));
+    console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome, played));
     if (!keepGoing) break;
   }
   console.log(report(sum).join("\n"));

@@ -1,5 +1,6 @@
 import type { CallHooks, KillVerdict, PortCall } from "../../lab/world/intercept.ts";
 import { INVARIANTS } from "./invariants/all.ts";
+import { CLUSTER } from "./invariants/facts.ts";
 import { look, type Scene, type Watcher } from "./invariants/invariant.ts";
 
 /** A broken invariant. */
@@ -55,7 +56,8 @@ export function observer(): Observer {
       cloud.onEvent(({ "detail-type": type, detail }) => {
         if (type !== "EC2 Instance State-change Notification" || detail["state"] !== "pending") return;
         const machine = cloud.machines().find(({ instance }) => instance.id === detail["instance-id"]);
-        for (const watcher of watchers) if (machine) watcher.onLaunch?.(machine);
+        if (machine?.instance.tags[CLUSTER] !== world.cluster) return;
+        for (const watcher of watchers) watcher.onLaunch?.(machine);
       });
     },
     around: (faults) => ({

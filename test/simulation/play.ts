@@ -2,7 +2,6 @@ import type { Pod } from "../../core/model/pod.ts";
 import type { Taint } from "../../core/model/taint.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
 import { isPreempted } from "../../lab/world/actors/preemption.ts";
 import { currentInvocation } from "../../lab/world/invocation.ts";
@@ -13,14 +12,17 @@ import { STARTUP_TAINT } from "./draw/world.ts";
 import { elementsOf } from "./elements.ts";
 import { injector } from "./faults/injector.ts";
 import { withLateIndex } from "./faults/late-index.ts";
+import { losableTable } from "./faults/losable-table.ts";
 import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
 import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { NEIGHBOUR, settle } from "./neighbour.ts";
 import { observer, type Violation } from "./observe.ts";
-import { isFault, type Script } from "./script.ts";
+import { isFault, type Script, skewOf } from "./script.ts";
+import { SECOND, settleSecond } from "./second-cluster.ts";
 import { START } from "./story.ts";
+import { bothVersions, type OtherVersion } from "./versions.ts";
 
 /** The result of a run. */
 export interface RunResult {
@@ -56,6 +58,8 @@ export interface PlayOptions {
   readonly catalogue?: Catalogue;
   /** Settings on top of the lab's own. */
   readonly settings?: LabOptions["settings"];
+  /** A version whose code runs beside this one's; which of the two an invocation gets is drawn. */
+  readonly beside?: OtherVersion;
   /** Called before the world contains any object. */
   readonly onStart?: (lab: Lab) => void;
   /** Called for each log line of the product. */
@@ -66,12 +70,13 @@ export interface PlayOptions {
 
 /** Plays a script until the world is at rest or an invariant is broken. Equal scripts have equal results. */
 export async function play(script: Script, options: PlayOptions = {}): Promise<RunResult> {
-  const { catalogue = CATALOGUE, settings, onStart, onLog, onEnd } = options;
+  const { catalogue = CATALOGUE, settings, beside, onStart, onLog, onEnd } = options;
   const { features = {} } = script;
   const random = seeded(script.chance).fork("simulation");
   const watching = observer();
-  const faults = injector(() => lab, random.fork("faults"));
-  const table = sqliteNodeClaimStore();
+  const table = losableTable();
+  const faults = injector(() => lab, table, random.fork("faults"));
+  const versions = new Map<string, number>();
   const lab: Lab = createLab({
     seed: script.chance,
     start: START,
@@ -87,6 +92,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     ),
     ...(features.batches && { batchSize: BATCH_SIZE }),
     ...(features.neighbour && { neighbours: [NEIGHBOUR] }),
+    ...(features.second && { second: SECOND }),
     isThrottled: faults.isThrottled,
     isFrozen: faults.isFrozen,
     cloudLagMs: script.cloudLagMs,
@@ -94,10 +100,12 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     skewMs: faults.skewMs,
     joinDelayMs: faults.joinDelayMs,
     isUnlisted: faults.isUnlisted,
+    staleMs: faults.staleMs,
+    ...(beside && { entries: bothVersions(beside, isOther(random.fork("versions"), versions)) }),
     ...(onLog && { onLog }),
   });
   const { clock } = lab.world;
-  const scene: Scene = { lab, table, faults, history: history(clock) };
+  const scene: Scene = { lab, table, faults, history: history(clock, skewOf(script)) };
   watching.watch(scene);
   let preempted = 0;
   lab.world.onChange(({ kind, type, object, old }) => {
@@ -107,6 +115,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   startAgents(lab, random.fork("agents"));
   lab.cloud.reservations.push(...(features.reservations ?? []));
   if (features.neighbour) await settle(table);
+  settleSecond(lab);
   const elements = elementsOf(scene);
   if (script.interleaved) {
     const order = random.fork("order");
@@ -136,13 +145,21 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     faults: faults.counts,
     machines: lab.cloud.machines().length,
     preempted,
-    elements: elements(),
+    elements: new Map([...elements(), ...versions]),
     calls: lab.calls,
   };
   onEnd?.(lab);
   lab.close();
   return outcome;
 }
+
+/** Draws the version of an invocation, and counts both. */
+const isOther = (random: Random, counts: Map<string, number>) => (): boolean => {
+  const other = random.next() < 0.5;
+  const kind = other ? "invocations of the other version" : "invocations of this version";
+  counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return other;
+};
 
 /** The agents whose startup taint keeps pods off a node until they run. */
 function startAgents({ world }: Lab, random: Random): void {
@@ -180,6 +197,7 @@ function removeDrainBlockers(lab: Lab): void {
 
 /** Passes time until the world is at rest; reports what is not at rest when `REST_MS` are over. */
 async function comeToRest(scene: Scene, broken: () => boolean, failed: (detail: string) => void): Promise<void> {
+  const { lab } = scene;
   const { clock } = scene.lab.world;
   const latest = clock.now() + REST_MS;
   let left: readonly string[] = [];
@@ -188,7 +206,7 @@ async function comeToRest(scene: Scene, broken: () => boolean, failed: (detail: 
     removeDrainBlockers(scene.lab);
     await clock.run({ until: broken, latest: clock.now() + CHECK_MS });
     if (broken()) return;
-    left = unrest(await look(scene));
+    left = [...unrest(await look(scene)), ...(lab.second ? unrest(await look(scene, lab.second)) : [])];
     if (left.length === 0) return;
   }
   failed(

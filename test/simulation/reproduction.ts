@@ -1,5 +1,5 @@
 import { LAWS } from "./invariants/all.ts";
-import { play, type RunResult } from "./play.ts";
+import { type PlayOptions, play, type RunResult } from "./play.ts";
 import { describeEvent, type Script } from "./script.ts";
 import { shrink } from "./shrink.ts";
 import { START } from "./story.ts";
@@ -17,11 +17,11 @@ export function headline({ seed }: Script, { violations: [violation] }: RunResul
 /**
  * The broken invariant, the shortest list of events that still breaks it, and the command that plays the seed again.
  */
-export async function reproduce(script: Script, outcome: RunResult): Promise<string> {
+export async function reproduce(script: Script, outcome: RunResult, options: PlayOptions = {}): Promise<string> {
   const [violation] = outcome.violations;
   if (violation === undefined) return "";
   const breaks = async (candidate: Script): Promise<boolean> => {
-    const { violations } = await play(candidate);
+    const { violations } = await play(candidate, options);
     return violations[0]?.invariant === violation.invariant;
   };
   const until = Math.ceil((violation.at - START) / 1_000);

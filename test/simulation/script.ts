@@ -34,8 +34,10 @@ export interface Features {
   readonly reservations?: readonly SimulatedReservation[];
   /** Whether SQS hands a function several messages at once. */
   readonly batches?: boolean;
-  /** Whether the stack has a second cluster, whose API server does not answer. */
+  /** Whether the stack has another cluster, whose API server does not answer. */
   readonly neighbour?: boolean;
+  /** Whether the stack has another cluster that works, in the same account. */
+  readonly second?: boolean;
 }
 
 /** `at`: seconds after the start. */
@@ -60,11 +62,15 @@ export type Act =
   | { readonly what: "edit pool"; readonly pool: string; readonly spec: Readonly<Record<string, unknown>> }
   | { readonly what: "delete pool"; readonly pool: string }
   | { readonly what: "apply"; readonly object: ApiObject }
-  | { readonly what: "delete"; readonly kind: string; readonly name: string }
+  | { readonly what: "delete"; readonly kind: string; readonly name: string; readonly namespace?: string }
+  /** A node appears that says it runs on the machine of another; after so many minutes it is deleted. */
+  | { readonly what: "twin node"; readonly pick: Pick; readonly minutes: number }
   /** An agent reports broken hardware of a node; after so many minutes it takes that back, without a number never. */
   | { readonly what: "break hardware"; readonly pick: Pick; readonly minutes: number | undefined }
   /** Other users of the account take machines of the reservation, so that so many are left for the cluster. */
   | { readonly what: "others reserve"; readonly left: number }
+  /** Scales the Deployment of the second cluster. */
+  | { readonly what: "scale second"; readonly replicas: number }
   /** Events about the neighbour cluster: a notice for its machine, and a wake-up for its planner. */
   | { readonly what: "ring neighbour" }
   | { readonly what: "interrupt"; readonly pick: Pick }
@@ -94,6 +100,10 @@ export type Fault =
   | { readonly what: "skew"; readonly fn: FunctionName; readonly ms: number; readonly minutes: number }
   /** The service refuses all calls of one kind: an admission policy, rights that were taken away. */
   | { readonly what: "policy"; readonly port: Port; readonly method: string; readonly kind?: string; readonly minutes: number }
+  /** What EC2's lists and descriptions say of an instance is so old. */
+  | { readonly what: "stale lists"; readonly ms: number; readonly minutes: number }
+  /** The table loses this share of its NodeClaims and commands; at 1 it is new, without leases and marks. */
+  | { readonly what: "lose table"; readonly share: number }
   /** EC2's lists lack so many of the instances, while each is described when it is asked for by its id. */
   | { readonly what: "partial lists"; readonly share: number; readonly minutes: number }
   /** Machines that start meanwhile join this much later; with no time they never do. */
@@ -120,7 +130,7 @@ export interface Strike {
   readonly ms: number;
 }
 
-export type Port = "kubernetes" | "store" | "fleet" | "wakeUps";
+export type Port = "kubernetes" | "store" | "fleet" | "inventory" | "wakeUps";
 export type FunctionName = "provision" | "lifecycle" | "disruption" | "interruption" | "catalog";
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
 
@@ -131,6 +141,8 @@ const FAULTS: ReadonlySet<string> = new Set([
   "skew",
   "policy",
   "partial lists",
+  "stale lists",
+  "lose table",
   "slow start",
   "late index",
   "full account",
@@ -139,6 +151,15 @@ const FAULTS: ReadonlySet<string> = new Set([
 
 export function isFault(event: Act | Fault): event is Fault {
   return FAULTS.has(event.what);
+}
+
+/** What any two clocks may differ by without a fault, ms: a decision reads its clock before it acts. */
+const LEAST_SKEW_MS = 3_000;
+
+/** The most that two clocks of the run may differ, ms. */
+export function skewOf({ events }: Script): number {
+  const offsets = events.map((event) => (event.what === "skew" ? Math.abs(event.ms) : 0));
+  return 2 * Math.max(LEAST_SKEW_MS, ...offsets) + 500;
 }
 
 /** One readable line: "+12m05s strike: kill before lifecycle's store.update (after 3 others)". */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SEEDS } from "../support/effort.ts";
 import { edited, sourceOf } from "../support/patched-tree.ts";
@@ -5,14 +6,37 @@ import { drawScript } from "./draw/script.ts";
 import { PLANTED_BUGS } from "./planted-bugs/list.ts";
 import { play } from "./play.ts";
 import { shrink } from "./shrink.ts";
+import { loadVersion } from "./versions.ts";
 
 it.for(SEEDS)("seed %i breaks no invariant", { timeout: 60_000 }, async (seed) => {
   const { violations } = await play(drawScript(seed, 30));
   expect(violations).toEqual([]);
 });
 
+/** Twin nodes, a lost table, old lists, clocks far off, odd objects, a second cluster: each in one of the two. */
+const SPECIAL = [2311, 2716] as const;
+
+it.for(SPECIAL)("seed %i, with what few stacks and few days have, breaks no invariant", { timeout: 60_000 }, async (seed) => {
+  const { violations } = await play(drawScript(seed, 20));
+  expect(violations).toEqual([]);
+});
+
+it("each kind of what few stacks and few days have is in one of those seeds", () => {
+  const scripts = SPECIAL.map((seed) => drawScript(seed, 20));
+  const kinds = new Set(scripts.flatMap(({ events }) => events.map(({ what }) => what)));
+  expect([...kinds]).toEqual(expect.arrayContaining(["twin node", "lose table", "stale lists", "skew", "scale second"]));
+  expect(scripts.some(({ events }) => events.some((e) => e.what === "apply" && e.object.metadata.name.startsWith("odd-")))).toBe(true);
+});
+
+it("a version of the code beside this one breaks no invariant", { timeout: 60_000 }, async () => {
+  const beside = await loadVersion(join(import.meta.dirname, "../.."));
+  const { violations, elements } = await play(drawScript(3, 15), { beside });
+  expect(violations).toEqual([]);
+  expect(elements.get("invocations of the other version")).toBeGreaterThan(50);
+});
+
 it("equal scripts have equal results", async () => {
-  const script = { ...drawScript(8, 20), interleaved: true };
+  const script = { ...drawScript(9, 20), interleaved: true };
   const [first, second] = [await play(script), await play(script)];
   expect(second).toEqual(first);
   expect(first.calls.size).toBeGreaterThan(10);

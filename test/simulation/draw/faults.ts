@@ -57,7 +57,16 @@ const CALLS: Readonly<Record<FunctionName, readonly (readonly [Port, string])[]>
     ["store", "markUnavailable"],
     ["wakeUps", "wake"],
   ],
-  catalog: [["kubernetes", "updateStatus"]],
+  catalog: [
+    ["kubernetes", "updateStatus"],
+    ["kubernetes", "update"],
+    ["kubernetes", "list"],
+    ["inventory", "ensureInstanceProfile"],
+    ["inventory", "subnets"],
+    ["inventory", "securityGroups"],
+    ["inventory", "parameter"],
+    ["inventory", "images"],
+  ],
 };
 
 const WHO: readonly [FunctionName, ...FunctionName[]] = [
@@ -68,6 +77,7 @@ const FAILURES: Readonly<Record<Port, readonly [Failure, ...Failure[]]>> = {
   kubernetes: ["conflict", "throttled", "server", "expired", "refused"],
   store: ["conflict", "throttled", "server"],
   fleet: ["throttled", "server", "refused"],
+  inventory: ["throttled", "server", "refused"],
   wakeUps: ["throttled", "server"],
 };
 
@@ -93,7 +103,7 @@ const QUEUES: readonly [QueueName, ...QueueName[]] = ["provision", "claims", "cl
 
 function drawSpell(random: Random): Fault {
   const how = random.pick(["lose", "duplicate", "delay"] as const);
-  const port = random.pick<Port>(["fleet", "store", "kubernetes", "wakeUps"]);
+  const port = random.pick<Port>(["fleet", "store", "kubernetes", "wakeUps", "inventory"]);
   return random.pick<Fault>([
     {
       what: "storm",
@@ -138,6 +148,11 @@ const REFUSABLE: readonly [Refusable, ...Refusable[]] = [
   { port: "fleet", method: "terminate" },
   { port: "fleet", method: "describe" },
   { port: "fleet", method: "list" },
+  // Rights of the catalog function, of which each is an IAM action of its own.
+  { port: "inventory", method: "ensureInstanceProfile" },
+  { port: "inventory", method: "subnets" },
+  { port: "inventory", method: "securityGroups" },
+  { port: "inventory", method: "parameter" },
 ];
 type Refusable = Pick<Extract<Fault, { what: "policy" }>, "port" | "method" | "kind">;
 

@@ -2,6 +2,7 @@ import type { ApiObject } from "../../../functions/adapters/manifests/api-object
 import type { Random } from "../../../lab/world/random.ts";
 import type { SimulatedReservation } from "../../../lab/world/reservations.ts";
 import type { Features, ScriptEvent } from "../script.ts";
+import { drawOdd } from "./odd-objects.ts";
 import { chance, type DrawnWorld } from "./world.ts";
 
 interface Special {
@@ -122,6 +123,15 @@ const neighbour: Draw = (random, anytime) => ({
   events: Array.from({ length: random.between(2, 6) }, () => ({ at: anytime(), what: "ring neighbour" as const })),
 });
 
+const second: Draw = (random, anytime) => ({
+  features: { second: true },
+  events: Array.from({ length: random.between(3, 6) }, () => ({
+    at: anytime(),
+    what: "scale second" as const,
+    replicas: random.between(0, 6),
+  })),
+});
+
 const lateIndex: Draw = (random, anytime) => ({
   events: [1, 2].map(() => ({
     at: anytime(),
@@ -135,7 +145,57 @@ const fullAccount: Draw = (random, anytime) => ({
   events: [{ at: anytime(), what: "full account", rate: random.pick([0.3, 0.6, 1]), minutes: random.pick([1, 3, 6]) }],
 });
 
-const KINDS = { nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount };
+const clocksOff: Draw = (random, anytime) => ({
+  events: [1, 2].map(() => ({
+    at: anytime(),
+    what: "skew",
+    fn: random.pick(["provision", "lifecycle", "disruption", "interruption"]),
+    ms: random.pick([-30_000, -10_000, 10_000, 30_000]),
+    minutes: random.pick([5, 20]),
+  })),
+});
+
+const staleLists: Draw = (random, anytime) => ({
+  events: [1, 2].map(() => ({
+    at: anytime(),
+    what: "stale lists",
+    ms: random.pick([5_000, 20_000, 60_000]),
+    minutes: random.pick([3, 10]),
+  })),
+});
+
+const tableLost: Draw = (random, anytime) => ({
+  events: [{ at: anytime(), what: "lose table", share: random.pick([0.3, 0.7, 1, 1]) }],
+});
+
+const twins: Draw = (random, anytime) => ({
+  events: Array.from({ length: random.between(2, 5) }, () => ({
+    at: anytime(),
+    what: "twin node" as const,
+    pick: random.next(),
+    minutes: random.pick([1, 5, 10]),
+  })),
+});
+
+const oddObjects: Draw = (random, anytime) => ({
+  events: Array.from({ length: random.between(2, 6) }, (_, i) => drawOdd(i, random)).flatMap((objects): readonly ScriptEvent[] => {
+    const at = anytime();
+    const until = at + random.pick([120, 600, 1_200]);
+    return objects.flatMap((object): readonly ScriptEvent[] => {
+      const { kind = "", metadata } = object;
+      const { name, namespace } = metadata;
+      return [
+        { at, what: "apply", object },
+        { at: until, what: "delete", kind, name, ...(namespace !== undefined && { namespace }) },
+      ];
+    });
+  }),
+});
+
+const KINDS = {
+  ...{ nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount },
+  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second },
+};
 
 /** What only some stacks have: feature gates with their objects, a second cluster, batches, faults of AWS services. */
 export function drawFeatures(world: DrawnWorld, minutes: number, random: Random): Special {

@@ -60,7 +60,7 @@ function drawPool(name: string, weight: number, random: Random): ApiObject {
           requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: random.pick(CAPACITY) }],
           nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
           ...(chance(startup, 0.25) && { startupTaints: [STARTUP_TAINT] }),
-          expireAfter: random.pick(["720h", "720h", "720h", "Never", "45m"]),
+          expireAfter: random.pick(["720h", "720h", "720h", "Never", "20m"]),
           ...(terminationGracePeriod !== undefined && { terminationGracePeriod }),
         },
       },
@@ -212,11 +212,22 @@ const HOPELESS: ApiObject = {
   },
 };
 
+/** Probability of a cluster of tens of nodes, and the replicas of its Deployments at most; of others. */
+const LARGE_SHARE = 0.03;
+const MOST_IN_LARGE = 45;
+const MOST = 8;
+
+function withoutLimits(pool: ApiObject): ApiObject {
+  const { limits: _, ...spec } = pool.spec as { readonly limits?: object };
+  return { ...pool, spec };
+}
+
 /**
  * One to three NodePools and one to four workloads, each with the settings that decide what may be done to its nodes
  * and pods.
  */
 export function drawWorld(random: Random): DrawnWorld {
+  const large = chance(random.fork("large"), LARGE_SHARE);
   const pools = POOLS.slice(0, random.between(1, 3));
   const names = Array.from({ length: random.between(1, 4) }, (_, i) => `app-${i}`);
   const stateful = chance(random, 0.2);
@@ -225,10 +236,10 @@ export function drawWorld(random: Random): DrawnWorld {
   const prioritised = chance(priorities, 0.4);
   return {
     pools,
-    workloads: names.map((name) => ({ name, most: 8 })),
+    workloads: names.map((name) => ({ name, most: large ? MOST_IN_LARGE : MOST })),
     objects: [
       NODE_CLASS,
-      ...pools.map((pool, i) => drawPool(pool, i * 10, random)),
+      ...pools.map((pool, i) => drawPool(pool, i * 10, random)).map((pool) => (large ? withoutLimits(pool) : pool)),
       ...(chance(random, 0.4) ? [DAEMON_SET] : []),
       ...(stateful ? [STORAGE_CLASS, STATEFUL_SET] : []),
       ...(prioritised ? PRIORITY_CLASSES : []),

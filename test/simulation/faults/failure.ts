@@ -17,19 +17,20 @@ export function errorOf(failure: Failure): Error {
   }
 }
 
+const REFUSING: ReadonlySet<string> = new Set(["kubernetes", "fleet", "inventory"]);
 const CONFLICTING: ReadonlySet<string> = new Set([
   ...["update", "updateStatus", "create", "evict", "remove", "writeIntents", "createCommand", "updateCommand", "removeCommand"],
 ]);
 
 /**
- * The failure that this call can really have: only writes conflict, only lists expire, and only the API server and EC2
- * refuse, before the effect. For other calls the failure becomes that of an unreachable server. A lost answer is a
- * broken connection, except that DynamoDB's client repeats a write whose answer was lost, and then finds its own
+ * The failure that this call can really have: only writes conflict, only lists expire, and only the API server, EC2
+ * and IAM refuse, before the effect. For other calls the failure becomes that of an unreachable server. A lost answer
+ * is a broken connection, except that DynamoDB's client repeats a write whose answer was lost, and then finds its own
  * version.
  */
 export function fitting(failure: Failure, port: string, method: string, when: "before" | "after"): Failure {
   if (failure === "conflict" && (!CONFLICTING.has(method) || (when === "after" && port !== "store"))) return "server";
-  if (failure === "refused" && (when === "after" || (port !== "kubernetes" && port !== "fleet"))) return "server";
+  if (failure === "refused" && (when === "after" || !REFUSING.has(port))) return "server";
   if (failure === "expired" && (port !== "kubernetes" || method !== "list" || when === "after")) return "server";
   return failure;
 }

@@ -7,6 +7,7 @@ import type { Queue } from "../../../lab/world/queues.ts";
 import type { Random } from "../../../lab/world/random.ts";
 import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";
+import type { LosableTable } from "./losable-table.ts";
 import { thinkAgain } from "./second-thought.ts";
 
 /** Applies the script's faults to calls, messages and clocks. */
@@ -17,6 +18,8 @@ export interface Injector {
   readonly joinDelayMs: () => number;
   /** Whether EC2 leaves an instance out of the list that it is writing. */
   readonly isUnlisted: () => boolean;
+  /** How old the states are that EC2's lists and descriptions report, ms. */
+  readonly staleMs: () => number;
   /** How long ago an instance must have been written for the table's index to know of it, ms. */
   readonly indexLagMs: () => number;
   readonly isThrottled: (fn: string) => boolean;
@@ -26,7 +29,9 @@ export interface Injector {
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
   readonly hits: readonly Hit[];
-  begin(fault: Fault): void;
+  /** When the table was last lost, in part or whole, ms; -Infinity before. */
+  readonly tableLostAt: () => number;
+  begin(fault: Fault): void | Promise<void>;
   /** Ends all faults. */
   stop(): void;
 }
@@ -56,7 +61,7 @@ const isRefused = ({ port, method, kind }: Extract<Fault, { what: "policy" }>, c
   port === call.port && method === call.method && (kind === undefined || kind === call.args[0]);
 
 /** `lab` is a function because the lab is constructed with these hooks; it is first called at the first remote call. */
-export function injector(lab: () => Lab, random: Random): Injector {
+export function injector(lab: () => Lab, table: LosableTable, random: Random): Injector {
   const counts = new Map<string, number>();
   const hits: Hit[] = [];
   let strikes: Armed[] = [];
@@ -65,7 +70,9 @@ export function injector(lab: () => Lab, random: Random): Injector {
   let policies: { readonly fault: Extract<Fault, { what: "policy" }>; readonly until: number }[] = [];
   let partial = { share: 0, until: 0 };
   let index = { ms: 0, until: 0 };
+  let stale = { ms: 0, until: 0 };
   let account = { rate: 0, until: 0 };
+  let lostAt = Number.NEGATIVE_INFINITY;
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
   const frozen = new WeakSet<Invocation>();
@@ -107,7 +114,6 @@ export function injector(lab: () => Lab, random: Random): Injector {
     });
   };
   const inject = (call: PortCall, when: Strike["when"]): Promise<KillVerdict> | KillVerdict => {
-    if (call.port === "inventory") return undefined;
     if (when === "before" && policies.some(({ fault, until }) => until > now() && isRefused(fault, call)))
       return fail("refused", call, when);
     const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
@@ -136,6 +142,13 @@ export function injector(lab: () => Lab, random: Random): Injector {
     return undefined;
   };
 
+  const loseTable = async ({ share }: Extract<Fault, { what: "lose table" }>): Promise<void> => {
+    lostAt = now();
+    const lost = await table.lose(lab().world.cluster, share, () => random.next() < share);
+    hit(share < 1 ? "records lost" : "table lost", "");
+    if (lost > 0) hit("records of machines lost", "");
+  };
+
   const troubling = (queue: QueueName, how: Extract<Fault, { what: "messages" }>["how"]): number | undefined => {
     const found = troubled.find(({ fault, until }) => fault.queue === queue && fault.how === how && until > now());
     if (!found || random.next() >= found.fault.rate) return undefined;
@@ -153,6 +166,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
   return {
     counts,
     hits,
+    tableLostAt: () => lostAt,
     hooks: {
       before: (call) => inject(call, "before"),
       after: (call) => {
@@ -173,6 +187,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
       if (lacks) hit("missing in a list", "lifecycle");
       return lacks;
     },
+    staleMs: () => (stale.until > now() ? stale.ms : 0),
     joinDelayMs: () => {
       if (slow.until <= now()) return 0;
       hit(slow.ms === Number.POSITIVE_INFINITY ? "never joins" : "slow start", "");
@@ -204,6 +219,12 @@ export function injector(lab: () => Lab, random: Random): Injector {
         case "partial lists":
           partial = { share: fault.share, until: now() + fault.minutes * MINUTE_MS };
           return;
+        case "stale lists":
+          hit("stale lists", "lifecycle");
+          stale = { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS };
+          return;
+        case "lose table":
+          return loseTable(fault);
         case "late index":
           index = { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS };
           return;
@@ -224,6 +245,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
       policies = [];
       partial = { share: 0, until: 0 };
       index = { ms: 0, until: 0 };
+      stale = { ms: 0, until: 0 };
       account = { rate: 0, until: 0 };
       troubled = [];
       skews.clear();

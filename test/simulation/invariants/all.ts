@@ -4,12 +4,12 @@ import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evicti
 import type { Invariant, Law } from "./invariant.ts";
 import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from "./launches.ts";
 import { limitsKept } from "./limits.ts";
-import { neighbourLeftAlone } from "./neighbours.ts";
+import { neighbourLeftAlone, secondServed } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { dearLeftAlone } from "./overlays.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { boughtOnce } from "./purchases.ts";
-import { sickReplaced } from "./repairs.ts";
+import { fewRepaired, sickReplaced } from "./repairs.ts";
 import { replicasKept } from "./static-pools.ts";
 import { callsBounded } from "./thrift.ts";
 import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
@@ -33,7 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded],
-  ...[replicasKept, sickReplaced, dearLeftAlone, neighbourLeftAlone],
+  ...[replicasKept, sickReplaced, fewRepaired, dearLeftAlone, neighbourLeftAlone, secondServed],
 ];
 
 /** The invariant that play.ts checks itself. */

@@ -1,7 +1,8 @@
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { durationMs, SICKNESS_TOLERATED_MS } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
-import { SKEW_MS } from "./invariant.ts";
+
+type Skewed = Pick<History, "skewMs">;
 
 const MINUTE_MS = 60_000;
 /**
@@ -15,28 +16,31 @@ const REGISTRATION_MS = 15 * MINUTE_MS;
  * What in the world makes a NodeClaim end, whatever is decided: its expiry, a notice of EC2, a user, a time-out. The
  * first one; undefined when nothing does.
  */
-export function forcedCause(life: ClaimLife, now: number): string | undefined {
+export function forcedCause(life: ClaimLife, now: number, { skewMs }: Skewed): string | undefined {
   const { claim, notice, machine, registeredAt, plannedAt } = life;
   if (notice !== undefined) return notice.what;
-  if (isSick(life, now)) return "broken hardware";
+  if (isSick(life, now, { skewMs })) return SICK;
   if (life.nodeDeletedAt !== undefined) return "its node was deleted by somebody else";
   if (life.deletedBy !== undefined && life.deletedBy !== PRODUCT) return `deleted by ${life.deletedBy}`;
-  if (now + SKEW_MS >= life.addedAt + durationMs(claim.spec.expireAfter ?? "720h")) return "expiry";
+  if (now + skewMs >= life.addedAt + durationMs(claim.spec.expireAfter ?? "720h")) return "expiry";
   if (machine === undefined && life.refusedAt !== undefined) return "EC2 had no machine";
-  const age = now + SKEW_MS - plannedAt;
+  const age = now + skewMs - plannedAt;
   // A machine whose launch nobody has heard of counts as not launched: its NodeClaim names none.
   if (claim.status?.providerID === undefined && age >= LAUNCH_MS) return "launch time-out";
   if (registeredAt === undefined && age >= REGISTRATION_MS) return "registration time-out";
   return undefined;
 }
 
+/** The cause of a repair. */
+export const SICK = "broken hardware";
+
 /** Whether the hardware of its node has been broken for as long as NodeRepair tolerates it. */
-export const isSick = ({ sick }: ClaimLife, now: number): boolean =>
-  sick !== undefined && (sick.until ?? now) + SKEW_MS - sick.from >= SICKNESS_TOLERATED_MS;
+export const isSick = ({ sick }: ClaimLife, now: number, { skewMs }: Skewed): boolean =>
+  sick !== undefined && (sick.until ?? now) + skewMs - sick.from >= SICKNESS_TOLERATED_MS;
 
 /** Whether the NodeClaim is on its way out in the eyes of the world: asked to go, or with a cause to. */
-export function isGoing(life: ClaimLife, now: number): boolean {
-  return life.deletedAt !== undefined || life.goneAt !== undefined || forcedCause(life, now) !== undefined;
+export function isGoing(life: ClaimLife, now: number, skewed: Skewed): boolean {
+  return life.deletedAt !== undefined || life.goneAt !== undefined || forcedCause(life, now, skewed) !== undefined;
 }
 
 /** Whether the NodePool's template has changed since the NodeClaim was planned: its node may count as drifted. */

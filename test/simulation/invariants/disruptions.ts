@@ -7,7 +7,7 @@ import { NODE_CHARGE } from "../../support/scheduling/claim-cost.ts";
 import { forcedCause, hasDrifted } from "./causes.ts";
 import { isDisrupted, isHeld, nameOf } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
-import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+import type { Invariant, Scene } from "./invariant.ts";
 import { isSurplus } from "./static-pools.ts";
 
 /** The beginning of a voluntary disruption, with what the pass that begins it can have known. */
@@ -27,7 +27,7 @@ function begun({ kind, type, object, old, user }: Change, { history, lab }: Scen
   if (!isDisrupted(object as unknown as Node) || isDisrupted(old as unknown as Node)) return undefined;
   const life = history.claimOfNode(object.metadata.name);
   const now = lab.world.clock.now();
-  if (life === undefined || life.deletedAt !== undefined || forcedCause(life, now) !== undefined) return undefined;
+  if (life === undefined || life.deletedAt !== undefined || forcedCause(life, now, history) !== undefined) return undefined;
   return { life, node: object.metadata.name, readAt: history.readAt("Pod") ?? now };
 }
 
@@ -41,7 +41,7 @@ function reasonsFor({ life, node, readAt }: Beginning, history: History): readon
 }
 
 /** The most permissive budget at the time. Windows are those of draw/world.ts: the first minutes of each hour. */
-function widest(pool: NodePool, reasons: readonly string[], total: number, now: number): number {
+function widest(pool: NodePool, reasons: readonly string[], total: number, now: number, skewMs: number): number {
   const at = (time: number, reason: string): number => {
     const limits = (pool.spec.disruption?.budgets ?? [{ nodes: "10%" }])
       .filter(({ reasons: own = [] }) => own.length === 0 || (own as readonly string[]).includes(reason))
@@ -49,7 +49,7 @@ function widest(pool: NodePool, reasons: readonly string[], total: number, now: 
       .map(({ nodes }) => (nodes.endsWith("%") ? Math.ceil((Number.parseInt(nodes, 10) / 100) * total) : Number(nodes)));
     return Math.min(...limits, Number.POSITIVE_INFINITY);
   };
-  return Math.max(...reasons.flatMap((reason) => [now - SKEW_MS, now, now + SKEW_MS].map((time) => at(time, reason))));
+  return Math.max(...reasons.flatMap((reason) => [now - skewMs, now, now + skewMs].map((time) => at(time, reason))));
 }
 
 export const budgetsKept: Invariant = {
@@ -65,12 +65,13 @@ export const budgetsKept: Invariant = {
       const own = [...history.claims.values()].filter(
         (c) => c.pool === life.pool && c.initializedAt !== undefined && c.goneAt === undefined && c.machineEndedAt === undefined,
       );
+      // What was deleted in the millisecond of the reading may have been read before it.
       const going = own.filter(({ taintedAt, deletedAt = Number.POSITIVE_INFINITY }) =>
-        taintedAt === undefined ? deletedAt <= readAt : deletedAt <= readAt || deletedAt > now,
+        taintedAt === undefined ? deletedAt < readAt : deletedAt < readAt || deletedAt > now,
       );
       const total = own.length;
       const pools = history.poolsWithin(life.pool, Math.min(readAt, history.readAt("NodePool") ?? readAt), now);
-      const allowed = Math.max(...pools.map((pool) => widest(pool, reasonsFor(start, history), total, readAt)), 0);
+      const allowed = Math.max(...pools.map((pool) => widest(pool, reasonsFor(start, history), total, readAt, history.skewMs)), 0);
       if (going.length > allowed)
         violated(
           `${going.length} nodes of pool ${life.pool} go (${going.map(({ name }) => name).join(", ")}), its budgets allow ${allowed} of ${total}`,
@@ -89,7 +90,7 @@ export const holdersLeftAlone: Invariant = {
       const { life, node, readAt } = start;
       const { history } = scene;
       if (life.claim.spec.terminationGracePeriod !== undefined && hasDrifted(life, history, readAt)) return;
-      const held = history.podsOn(node, readAt).find((p) => p.holdChangedAt <= readAt && isHeld(p.pod, readAt + SKEW_MS));
+      const held = history.podsOn(node, readAt).find((p) => p.holdChangedAt <= readAt && isHeld(p.pod, readAt + history.skewMs));
       if (held) violated(`node ${node} of claim ${life.name} is being disrupted although pod ${nameOf(held.pod)} is not to be`);
     },
   }),
@@ -98,8 +99,8 @@ export const holdersLeftAlone: Invariant = {
 const reasonOf = (claim: NodeClaim): string | undefined =>
   claim.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
 
-/** Time between a decision and the second look, ms, less what two clocks may differ. */
-const SECOND_LOOK_MS = 15_000 - SKEW_MS;
+/** Time between a decision and the second look, ms. Two clocks may differ by a part of it. */
+const SECOND_LOOK_MS = 15_000;
 /** A pod that stayed this long before it went was there when a decision before its end was taken, ms. */
 const STAY_MS = 60_000;
 
@@ -115,13 +116,13 @@ export const reasonsTrue: Invariant = {
       if (reason === undefined || reason === reasonOf(old as unknown as NodeClaim) || life?.nodeName === undefined) return;
       const now = lab.world.clock.now();
       const readAt = history.readAt("Pod") ?? now;
-      if (forcedCause(life, now) !== undefined) return;
+      if (forcedCause(life, now, history) !== undefined) return;
       if (reason === "Drifted" && !hasDrifted(life, history, now)) violated(`claim ${life.name} is Drifted, but its pool has not changed`);
       if (reason !== "Empty") return;
       const [there] = history.podsOn(life.nodeName, readAt);
       if (there) violated(`claim ${life.name} is Empty, but pod ${nameOf(there.pod)} was on its node when that was read`);
       const left = history
-        .podsOn(life.nodeName, readAt - SECOND_LOOK_MS)
+        .podsOn(life.nodeName, readAt - Math.max(0, SECOND_LOOK_MS - history.skewMs))
         .find(({ boundAt = now, endedAt = now }) => boundAt <= readAt - STAY_MS && endedAt <= readAt);
       if (left)
         violated(
@@ -140,7 +141,12 @@ export const endsHaveCause: Invariant = {
       const life = history.claims.get(object.metadata.uid ?? "");
       const now = lab.world.clock.now();
       // What was never launched costs nothing.
-      if (life?.machine === undefined || life.deletedAt !== now || life.taintedAt !== undefined || forcedCause(life, now) !== undefined)
+      if (
+        life?.machine === undefined ||
+        life.deletedAt !== now ||
+        life.taintedAt !== undefined ||
+        forcedCause(life, now, history) !== undefined
+      )
         return;
       if (isSurplus(life, now, history)) return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
@@ -157,7 +163,7 @@ export const replacementsFirst: Invariant = {
       const life = history.claims.get(object.metadata.uid ?? "");
       const now = lab.world.clock.now();
       const promise = life && history.replacing(life.name);
-      if (!promise || life.deletedAt !== now || forcedCause(life, now) !== undefined) return;
+      if (!promise || life.deletedAt !== now || forcedCause(life, now, history) !== undefined) return;
       const coming = promise.replacements.map((name) => history.claimNamed(name));
       const late = promise.replacements.filter((_, i) => coming[i]?.initializedAt === undefined);
       if (late.length > 0) return violated(`claim ${life.name} was deleted while its replacements ${late.join(", ")} were not initialized`);

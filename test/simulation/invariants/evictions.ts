@@ -1,8 +1,8 @@
 import type { Pod } from "../../../core/model/pod.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isSick } from "./causes.ts";
-import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, nameOf, nodeOf } from "./facts.ts";
-import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, isOrdinary, nameOf, nodeOf } from "./facts.ts";
+import type { Invariant, Scene } from "./invariant.ts";
 
 /** A running pod that the product deletes, by the eviction API, which respects PodDisruptionBudgets, or directly. */
 function ofProduct(
@@ -19,10 +19,10 @@ function ofProduct(
 /** Whether the node's deadline is so near that a protected pod may be deleted, or its machine is broken. */
 function isForced(pod: Pod, { lab, history }: Scene): boolean {
   const life = history.claimOfNode(pod.spec.nodeName ?? "");
-  if (life !== undefined && isSick(life, lab.world.clock.now())) return true;
+  if (life !== undefined && isSick(life, lab.world.clock.now(), history)) return true;
   const deadline = deadlineOf(claimOfNode(nodeOf(pod, lab), lab));
   const grace = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
-  return deadline !== undefined && lab.world.clock.now() >= deadline - grace - SKEW_MS;
+  return deadline !== undefined && lab.world.clock.now() >= deadline - grace - history.skewMs;
 }
 
 export const budgetsAsked: Invariant = {
@@ -41,7 +41,7 @@ export const heldPodsStay: Invariant = {
   watch: (scene, violated) => ({
     onChange: ofProduct(scene, (pod) => {
       const now = scene.lab.world.clock.now();
-      if (isActive(pod) && isHeld(pod, now + SKEW_MS) && !isForced(pod, scene))
+      if (isActive(pod) && isHeld(pod, now + scene.history.skewMs) && !isForced(pod, scene))
         violated(`pod ${nameOf(pod)} was made to go although do-not-disrupt protects it`);
     }),
   }),
@@ -73,17 +73,19 @@ export const drainedFirst: Invariant = {
       const [id] = args as [string];
       const now = lab.world.clock.now();
       const life = history.claimOfInstance(id);
-      if (life !== undefined && isSick(life, now)) return;
-      const node = lab.world.store.list("Node").find(({ spec }) => instanceIdOf((spec as { providerID?: string }).providerID) === id);
+      if (life !== undefined && isSick(life, now, history)) return;
+      const node = lab.world.store
+        .list("Node")
+        .find((one) => isOrdinary(one) && instanceIdOf((one.spec as { providerID?: string }).providerID) === id);
       const deadline = deadlineOf(claimOfNode(node as never, lab));
-      if (node === undefined || !is(node as never, "Ready") || (deadline !== undefined && now >= deadline - SKEW_MS)) return;
+      if (node === undefined || !is(node as never, "Ready") || (deadline !== undefined && now >= deadline - history.skewMs)) return;
       const pods = lab.world.store.list("Pod") as unknown as readonly Pod[];
       const left = pods.find(
         ({ metadata, spec, status }) =>
           spec.nodeName === node.metadata.name &&
           status?.phase === "Running" &&
           !spec.tolerations?.some(({ key, operator }) => key === undefined && operator === "Exists") &&
-          !(metadata.deletionTimestamp !== undefined && now > Date.parse(metadata.deletionTimestamp) + STUCK_MS - SKEW_MS),
+          !(metadata.deletionTimestamp !== undefined && now > Date.parse(metadata.deletionTimestamp) + STUCK_MS - history.skewMs),
       );
       if (left) violated(`${id} was terminated while pod ${nameOf(left)} runs on it`);
     },

@@ -11,6 +11,8 @@ import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts
  */
 
 export const FINALIZER = "karpenter.sh/termination";
+/** The tag that names an instance's cluster. */
+export const CLUSTER = "eks:eks-cluster-name";
 export const CLAIM_UID = "karpenter-serverless/claim-uid";
 export const CLAIM_NAME = "karpenter.sh/nodeclaim";
 export const POOL = "karpenter.sh/nodepool";
@@ -97,4 +99,12 @@ export const nameOf = ({ metadata }: Pod): string => `${metadata.namespace}/${me
 /** A label that no node has: a pod that selects it can never run. */
 export const NOWHERE = "sim/nowhere";
 
-export const isUnplaceable = ({ spec }: Pod): boolean => spec.nodeSelector?.[NOWHERE] !== undefined;
+/** The namespace of odd pods, and the beginning of the names of other odd objects. */
+export const ODD = "odd";
+
+/** Whether an object is as the simulation's own are: no twin of another, and none that nobody can understand. */
+export const isOrdinary = ({ metadata }: { readonly metadata: { readonly name: string; readonly namespace?: string } }): boolean =>
+  metadata.namespace !== ODD && !metadata.name.startsWith(`${ODD}-`);
+
+/** A pod that need not run. */
+export const isUnplaceable = ({ metadata, spec }: Pod): boolean => spec.nodeSelector?.[NOWHERE] !== undefined || !isOrdinary({ metadata });

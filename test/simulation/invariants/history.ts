@@ -39,7 +39,7 @@ export interface ClaimLife {
   /** When its machine began to end. */
   machineEndedAt?: number;
   /** Since when its node's hardware is broken, and until when, if it works again. */
-  sick?: { readonly from: number; until?: number };
+  sick?: { readonly from: number; until?: number } | undefined;
   /** EC2 has answered a launch without an instance, or has refused it. */
   refusedAt?: number;
 }
@@ -74,6 +74,8 @@ interface Edition<T> {
  * it is read from the product's own records.
  */
 export interface History {
+  /** The most that two clocks of the run may differ, ms. */
+  readonly skewMs: number;
   readonly claims: ReadonlyMap<string, ClaimLife>;
   readonly pods: ReadonlyMap<string, PodLife>;
   claimNamed(name: string): ClaimLife | undefined;
@@ -106,7 +108,7 @@ export const isInterrupted = ({ notice }: ClaimLife): boolean => notice?.what ==
 
 type WriteIntents = Parameters<NodeClaimStore["writeIntents"]>;
 
-export function history(clock: { now(): number }): History {
+export function history(clock: { now(): number }, skewMs: number): History {
   const claims = new Map<string, ClaimLife>();
   const byInstance = new Map<string, ClaimLife>();
   const byNode = new Map<string, ClaimLife>();
@@ -143,7 +145,8 @@ export function history(clock: { now(): number }): History {
     const node = object as unknown as Parameters<typeof isDisrupted>[0];
     const now = clock.now();
     const life = byInstance.get(instanceIdOf(node.spec.providerID) ?? "");
-    if (life === undefined) return;
+    // A node may say that it runs on a machine that is another's.
+    if (life === undefined || life.machine?.nodeName !== node.metadata.name) return;
     life.nodeName = node.metadata.name;
     byNode.set(node.metadata.name, life);
     if (node.metadata.labels?.["karpenter.sh/initialized"] === "true") life.initializedAt ??= now;
@@ -190,6 +193,7 @@ export function history(clock: { now(): number }): History {
   };
 
   return {
+    skewMs,
     claims,
     pods,
     claimNamed: (name) => byName.get(name),

@@ -11,6 +11,7 @@ import type { PortCall } from "../../../lab/world/intercept.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import type { Change } from "../../../lab/world/store.ts";
 import type { Injector } from "../faults/injector.ts";
+import { CLUSTER, isOrdinary } from "./facts.ts";
 import type { History } from "./history.ts";
 
 /** What invariants read: EC2, the API server and the table themselves, never through the product. */
@@ -18,11 +19,11 @@ export interface Scene {
   readonly lab: Lab;
   /** The table without the hooks of the faults. */
   readonly table: NodeClaimStore;
-  readonly faults: Pick<Injector, "hits" | "counts">;
+  readonly faults: Pick<Injector, "hits" | "counts" | "tableLostAt">;
   readonly history: History;
 }
 
-/** The whole state, read at one moment. */
+/** The whole state, read at one moment, without odd objects. */
 export interface Sight {
   /** ms since the epoch. */
   readonly now: number;
@@ -69,24 +70,23 @@ export interface Invariant extends Law {
 /** Virtual time between two checks of the whole state, ms. */
 export const CHECK_MS = 30_000;
 
-/** Maximum difference between two clocks, ms (draw/faults.ts). */
-export const SKEW_MS = 6_500;
-
-/** Reads the whole state at one moment: nothing is awaited between the reads of the API server and of EC2. */
-export async function look({ lab, table }: Scene): Promise<Sight> {
-  const { world, cloud } = lab;
+/**
+ * Reads the whole state of a cluster at one moment: nothing is awaited between the reads of the API server and of EC2.
+ */
+export async function look({ lab, table }: Scene, world = lab.world): Promise<Sight> {
+  const { cloud } = lab;
   const listed = <T>(kind: string): readonly T[] => world.store.list(kind) as unknown as readonly T[];
   const records = table.list(world.cluster);
   const commands = table.commands(world.cluster);
   return {
     now: world.clock.now(),
     claims: listed<NodeClaim>("NodeClaim"),
-    nodes: listed<Node>("Node"),
-    pools: listed<NodePool>("NodePool"),
+    nodes: listed<Node>("Node").filter(isOrdinary),
+    pools: listed<NodePool>("NodePool").filter(isOrdinary),
     pods: listed<Pod>("Pod"),
     buffers: listed<CapacityBuffer>("CapacityBuffer"),
     podTemplates: listed<PodTemplateObject>("PodTemplate"),
-    machines: cloud.machines(),
+    machines: cloud.machines().filter(({ instance }) => instance.tags[CLUSTER] === world.cluster),
     records: await records,
     commands: await commands,
   };

@@ -19,13 +19,18 @@ export const launchedOnce: Invariant = {
   },
 };
 
+/** How long a call may be on its way, ms. */
+const IN_PROGRESS_MS = 60_000;
+
 export const intentFirst: Invariant = {
   name: "intent first",
   law: "No machine starts before the table says that it is meant to: its claim's record holds the request, or what came of it, or the claim's end.",
-  watch: ({ lab, table }, violated) => ({
+  watch: ({ lab, table, faults }, violated) => ({
     onLaunch: ({ instance }) => {
       const name = instance.tags[CLAIM_NAME] ?? "";
       const found = (record: NodeClaimRecord | undefined): void => {
+        // A call may be on its way while the table is lost.
+        if (lab.world.clock.now() - faults.tableLostAt() < IN_PROGRESS_MS) return;
         if (record?.launch === undefined && record?.instance === undefined && record?.terminating === undefined)
           violated(`${instance.id} was started for claim ${name}, whose record ${record ? "holds no request" : "does not exist"}`);
       };
@@ -51,8 +56,10 @@ export const finalizerFirst: Invariant = {
   },
 };
 
-/** How long an offering without capacity is not tried again, ms: 3 minutes, less 10 s for calls in progress. */
-const MARKED_MS = 170_000;
+/** How long an offering without capacity is not tried again, ms: less what two clocks may differ. */
+const MARKED_MS = 180_000;
+/** Calls in progress, ms. */
+const CALLS_MS = 4_000;
 
 interface Asked {
   readonly at: number;
@@ -63,7 +70,7 @@ interface Asked {
 export const exhaustedLeftAlone: Invariant = {
   name: "exhausted offerings left alone",
   law: "A claim does not ask EC2 again within three minutes for what EC2 has just told it to be out of.",
-  watch: ({ lab }, violated) => {
+  watch: ({ lab, history, faults }, violated) => {
     const published = new Map<string, Asked>();
     const key = (capacityType: string, type: string, zone: string): string => `${capacityType} ${type} in ${zone}`;
     return {
@@ -80,7 +87,11 @@ export const exhaustedLeftAlone: Invariant = {
           overrides.map((o) => key(request.capacityType, o.instanceType, o.zone)),
         );
         const again =
-          before && before.token !== request.clientToken && now - before.at < MARKED_MS && asked.find((o) => before.failed.includes(o));
+          before &&
+          before.at > faults.tableLostAt() &&
+          before.token !== request.clientToken &&
+          now - before.at < MARKED_MS - CALLS_MS - history.skewMs &&
+          asked.find((o) => before.failed.includes(o));
         if (again)
           violated(`${request.tags[CLAIM_NAME]} asks for ${again} again, ${Math.round((now - before.at) / 1_000)} s after EC2 had none`);
         const failed = errors

@@ -1,7 +1,7 @@
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import { isGoing } from "./causes.ts";
 import { CLAIM_UID, isAlive, POOL } from "./facts.ts";
-import { type Invariant, SKEW_MS } from "./invariant.ts";
+import type { Invariant } from "./invariant.ts";
 
 /**
  * A NodeClaim planned under older limits, or beside a node that was tainted then, may be launched this much later, ms:
@@ -20,11 +20,11 @@ export const limitsKept: Invariant = {
         if (name === "") return; // A NodeClaim without a NodePool has no limit.
         const now = lab.world.clock.now();
         const planned = history.claims.get(machine.instance.tags[CLAIM_UID] ?? "")?.plannedAt ?? now;
-        const from = Math.max(planned - SKEW_MS, now - STALE_MS);
+        const from = Math.max(planned - history.skewMs, now - STALE_MS);
         const isStaying = ({ instance }: SimulatedInstance): boolean => {
           const life = history.claims.get(instance.tags[CLAIM_UID] ?? "");
           const wasTainted = life?.taintedAt !== undefined || (life?.untaintedAt ?? 0) >= from - STALE_MS;
-          return life !== undefined && !isGoing(life, now) && !wasTainted;
+          return life !== undefined && !isGoing(life, now, history) && !wasTainted;
         };
         const staying = lab.cloud
           .machines()

@@ -3,7 +3,7 @@ import { PRODUCT } from "../../../lab/world/api-server.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import { CLAIM_NAME, CLAIM_UID, isHeld, nameOf } from "./facts.ts";
 import { type ClaimLife, isInterrupted } from "./history.ts";
-import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+import type { Invariant, Scene } from "./invariant.ts";
 
 /** A failed message returns after the queue's 40 s; this allows two attempts and their work, ms. */
 const ACT_WITHIN_MS = 100_000;
@@ -57,7 +57,7 @@ export const drainedInTime: Invariant = {
     const { history, lab } = scene;
     const atEnd = ({ notice, nodeName, initializedAt = Number.POSITIVE_INFINITY }: ClaimLife, now: number): void => {
       if (notice === undefined || nodeName === undefined) return;
-      const isWhole = now - notice.at >= RECLAIMED_MS - SKEW_MS && initializedAt <= notice.at - LATE_MS;
+      const isWhole = now - notice.at >= RECLAIMED_MS - history.skewMs && initializedAt <= notice.at - LATE_MS;
       if (!isWhole || hitsOf(scene, notice.at - LATE_MS, WHO_DRAINS).length > 0) return;
       const budgeted = lab.world.store.list("PodDisruptionBudget").map(({ spec }) => (spec as Budgeted).selector.matchLabels?.["app"]);
       const left = history
@@ -82,13 +82,13 @@ interface Budgeted {
   readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> };
 }
 
-/** How long an offering that was taken back is not asked for, ms: 3 minutes, less what two clocks may differ. */
-const MARKED_MS = 180_000 - 2 * SKEW_MS;
+/** How long an offering that was taken back is not asked for, ms: less what each of two readings may differ. */
+const MARKED_MS = 180_000;
 
 export const noticesRemembered: Invariant = {
   name: "notices remembered",
   law: "A NodeClaim made after a spot notice was acted upon does not ask EC2 for that type in that zone within three minutes.",
-  watch: ({ history, lab }, violated) => {
+  watch: ({ history, lab, faults }, violated) => {
     const sent = new Set<string>();
     return {
       onCall: ({ port, method, args }) => {
@@ -100,7 +100,10 @@ export const noticesRemembered: Invariant = {
         if (life === undefined) return;
         const now = lab.world.clock.now();
         const lost = [...history.claims.values()].filter(
-          (other) => wasHeeded(other, life.addedAt) && now - (other.notice?.at ?? 0) < MARKED_MS,
+          (other) =>
+            wasHeeded(other, life.addedAt) &&
+            (other.notice?.at ?? 0) > faults.tableLostAt() &&
+            now - (other.notice?.at ?? 0) < MARKED_MS - 2 * history.skewMs,
         );
         const again = request.launchTemplates
           .flatMap(({ overrides }) => overrides)

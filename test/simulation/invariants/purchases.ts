@@ -3,8 +3,9 @@ import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
 import { cpuOf, isDaemon, vcpus } from "./facts.ts";
 import type { ClaimLife, History, PodLife } from "./history.ts";
-import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+import type { Invariant, Scene } from "./invariant.ts";
 import { reservedRoom } from "./room.ts";
+import { isSurplus } from "./static-pools.ts";
 
 const requestOf = ({ spec }: Pod): number => cpuOf(spec.containers);
 
@@ -25,7 +26,7 @@ function comingUp({ history }: Scene, now: number): readonly ClaimLife[] {
       !history.isReplacement(life.name) &&
       (life.initializedAt ?? now) > now - BINDING_MS &&
       !isTaken(life) &&
-      !isGoing(life, now) &&
+      !isGoing(life, now, history) &&
       life.pool !== "",
   );
 }
@@ -35,7 +36,9 @@ function waitedSince(from: number, now: number, history: History): readonly PodL
   const isHomeless = (nodeName: string): boolean => {
     const life = history.claimOfNode(nodeName);
     if (life === undefined) return true;
-    return isGoing(life, now) || life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from;
+    // A node too many of a static NodePool is meant to go before its NodeClaim is deleted.
+    if (isSurplus(life, now, history)) return true;
+    return isGoing(life, now, history) || life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from;
   };
   return [...history.pods.values()].filter(({ pod, boundAt = now, endedAt = now, nodeName }) => {
     if (isDaemon(pod) || endedAt < from) return false;
@@ -56,7 +59,7 @@ export const boughtOnce: Invariant = {
         if (kind !== "NodeClaim" || type !== "ADDED" || user !== PRODUCT) return;
         const now = lab.world.clock.now();
         const coming = comingUp(scene, now);
-        const from = Math.min(...coming.map(({ plannedAt }) => plannedAt)) - BEFORE_MS - SKEW_MS;
+        const from = Math.min(...coming.map(({ plannedAt }) => plannedAt)) - BEFORE_MS - history.skewMs;
         const daemons = lab.world.store
           .list("DaemonSet")
           .reduce((sum, { spec }) => sum + requestOf((spec as { readonly template: Pod }).template), 0);

@@ -1,9 +1,14 @@
-import { isSick } from "./causes.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { forcedCause, isSick, SICK } from "./causes.ts";
 import { SICKNESS_TOLERATED_MS } from "./facts.ts";
 import type { ClaimLife } from "./history.ts";
 import type { Invariant } from "./invariant.ts";
 
 const MINUTE_MS = 60_000;
+/** The share of a NodePool's nodes that may be broken while broken nodes are replaced. */
+const MAX_SHARE = 0.2;
+/** What changed so shortly before a repair may not have been read, ms. */
+const UNREAD_MS = MINUTE_MS;
 /** A sweep, retries and periods of faults, ms. */
 const RECOVERY_MS = 20 * MINUTE_MS;
 
@@ -20,7 +25,7 @@ export const sickReplaced: Invariant = {
         for (const life of staying) {
           const peers = staying.filter(({ pool, registeredAt }) => pool === life.pool && registeredAt !== undefined);
           const isLone = peers.filter(isBroken).length <= 1;
-          if (!isBroken(life) || !isSick(life, now) || !isLone) {
+          if (!isBroken(life) || !isSick(life, now, history) || !isLone) {
             since.delete(life.uid);
             continue;
           }
@@ -34,4 +39,28 @@ export const sickReplaced: Invariant = {
       },
     };
   },
+};
+
+export const fewRepaired: Invariant = {
+  name: "broken nodes are replaced while few are broken",
+  law: "No node is ended for broken hardware alone while more than a fifth of its NodePool's nodes, rounded up, are broken.",
+  watch: ({ lab, history }, violated) => ({
+    onChange({ kind, verb, object, user, type }) {
+      if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
+      const now = lab.world.clock.now();
+      const life = history.claims.get(object.metadata.uid ?? "");
+      if (life === undefined || life.deletedAt !== now || life.taintedAt !== undefined) return;
+      if (forcedCause(life, now, history) !== SICK || forcedCause({ ...life, sick: undefined }, now, history) !== undefined) return;
+      const before = now - UNREAD_MS;
+      const peers = [...history.claims.values()].filter(
+        ({ pool, registeredAt = now, goneAt = now }) => pool === life.pool && registeredAt < now && goneAt >= before,
+      );
+      const broken = peers.filter(
+        ({ sick, machineEndedAt = now, goneAt = now }) =>
+          sick !== undefined && sick.from < before && (sick.until ?? now) >= now && machineEndedAt >= now && goneAt >= now,
+      );
+      if (broken.length > Math.ceil(peers.length * MAX_SHARE))
+        violated(`claim ${life.name} was ended as broken, while ${broken.length} of ${peers.length} nodes of pool ${life.pool} are`);
+    },
+  }),
 };

@@ -1,36 +1,10 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import {
-  CLAIM_UID,
-  FINALIZER,
-  instanceIdOf,
-  is,
-  isActive,
-  isAlive,
-  isDaemon,
-  isDisrupted,
-  isStaticPool,
-  isUnplaceable,
-  nameOf,
-  POOL,
-} from "./facts.ts";
+import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, isDisrupted, isUnplaceable, nameOf, POOL } from "./facts.ts";
 import type { Sight } from "./invariant.ts";
+import { isOutOfLimits } from "./out-of-limits.ts";
+import { overdue } from "./overdue.ts";
 import { roomlessBuffers } from "./room.ts";
 import { wrongReplicas } from "./static-pools.ts";
-
-/** The largest machine of the simulation's catalogue, in vCPUs. */
-const MAX_VCPUS_OF_TYPE = 8;
-
-/** Whether a pod may stay pending because the limits of each NodePool that it can use are nearly reached. */
-export function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
-  const open = pools.filter((pool) => !isStaticPool(pool) && (wanted === undefined || wanted === pool.metadata.name));
-  return open.every(({ metadata, spec }: NodePool) => {
-    const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name);
-    const cpu = Number(spec.limits?.["cpu"] ?? Number.POSITIVE_INFINITY) - own.reduce((sum, { type }) => sum + type.cpu, 0);
-    const nodes = Number(spec.limits?.["nodes"] ?? Number.POSITIVE_INFINITY) - own.length;
-    return cpu < MAX_VCPUS_OF_TYPE || nodes < 1;
-  });
-}
 
 /** Sentences about NodeClaims, records, instances and nodes that disagree; empty when they agree. */
 function disagreements({ records, claims, nodes, machines, commands }: Sight): string[] {
@@ -86,5 +60,6 @@ export function unrest(sight: Sight): readonly string[] {
     ...disagreements(sight),
     ...wrongReplicas(sight),
     ...(isOutOfLimits(undefined, sight) ? [] : roomlessBuffers(sight)),
+    ...overdue(sight),
   ];
 }

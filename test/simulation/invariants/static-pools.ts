@@ -17,7 +17,7 @@ const STALE_MS = LAUNCH_TIMEOUT_MS;
 
 /** The NodeClaims of a NodePool that stay, without those that replace others. */
 const staying = (pool: string, now: number, history: History): readonly ClaimLife[] =>
-  [...history.claims.values()].filter((life) => life.pool === pool && !isGoing(life, now) && !history.isReplacement(life.name));
+  [...history.claims.values()].filter((life) => life.pool === pool && !isGoing(life, now, history) && !history.isReplacement(life.name));
 
 const replicasOf = (pool: string, now: number, history: History): readonly number[] =>
   history.poolsWithin(pool, now - STALE_MS, now).flatMap(({ spec }) => (spec.replicas === undefined ? [] : [spec.replicas]));
@@ -25,7 +25,7 @@ const replicasOf = (pool: string, now: number, history: History): readonly numbe
 /** Whether a static NodePool has, beside this NodeClaim, as many as it asks for. */
 export function isSurplus({ pool, uid }: ClaimLife, now: number, history: History): boolean {
   const replicas = replicasOf(pool, now, history);
-  const others = [...history.claims.values()].filter((life) => life.pool === pool && life.uid !== uid && !isGoing(life, now));
+  const others = [...history.claims.values()].filter((life) => life.pool === pool && life.uid !== uid && !isGoing(life, now, history));
   return replicas.length > 0 && others.length >= Math.min(...replicas);
 }
 

@@ -46,6 +46,10 @@ export const callsBounded: Invariant = {
   watch: ({ lab, faults }, violated) => {
     let goingMinutes = 0;
     let claimsMade = 0;
+    lab.second?.onChange(({ kind, type }) => {
+      if (kind === "NodeClaim" && type === "ADDED") claimsMade++;
+    });
+    const clusters = lab.second ? 2 : 1;
     return {
       onChange: ({ kind, type }) => {
         if (kind === "NodeClaim" && type === "ADDED") claimsMade++;
@@ -58,7 +62,9 @@ export const callsBounded: Invariant = {
         const troubles = [...faults.counts.values()].reduce((sum, n) => sum + n, 0);
         for (const { name, of, perMinute, perClaim, perGoingMinute, perFault } of BOUNDS) {
           const made = [...lab.calls].reduce((sum, [call, n]) => sum + (of.test(call) ? n : 0), 0);
-          const allowed = Math.round(perMinute * minutes + perClaim * claimsMade + perGoingMinute * goingMinutes + perFault * troubles);
+          const allowed = Math.round(
+            perMinute * minutes * clusters + perClaim * claimsMade + perGoingMinute * goingMinutes + perFault * troubles,
+          );
           if (made > allowed)
             violated(`${made} ${name} in ${Math.round(minutes)} minutes with ${claimsMade} claims; ${allowed} are allowed`);
         }

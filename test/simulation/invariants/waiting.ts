@@ -3,7 +3,7 @@ import type { Pod } from "../../../core/model/pod.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isActive, isDaemon, isUnplaceable, nameOf } from "./facts.ts";
 import { CHECK_MS, type Invariant, type Scene, type Sight } from "./invariant.ts";
-import { isOutOfLimits } from "./rest.ts";
+import { isOutOfLimits } from "./out-of-limits.ts";
 
 const MINUTE_MS = 60_000;
 /** How long a fault excuses who is late after it, ms: it may cost a sweep, a lease, a retry of a message. */
@@ -12,7 +12,7 @@ const AFTERMATH_MS = 8 * MINUTE_MS;
 const NEVER_JOINED_MS = 20 * MINUTE_MS;
 
 /** Whether nothing has disturbed the product for a while: no fault, no lack of capacity, no change of a NodePool. */
-function isQuiet({ faults, lab, history }: Scene, { now, pools }: Sight): boolean {
+export function isQuiet({ faults, lab, history }: Scene, { now, pools }: Sight): boolean {
   const disturbed = faults.hits.some(({ at, what }) => now - at < (what === "never joins" ? NEVER_JOINED_MS : AFTERMATH_MS));
   const isOut = lab.cloud.outages.some(({ until = now }) => now - until < AFTERMATH_MS);
   const isEdited = pools.some(({ metadata }) => isChanged(history.poolsWithin(metadata.name, now - AFTERMATH_MS, now)));
@@ -22,10 +22,10 @@ function isQuiet({ faults, lab, history }: Scene, { now, pools }: Sight): boolea
 const isChanged = (editions: readonly { readonly spec: object }[]): boolean =>
   new Set(editions.map(({ spec }) => JSON.stringify(spec))).size > 1;
 
-const isWaiting = (pod: Pod): boolean => isActive(pod) && !isDaemon(pod) && pod.spec.nodeName === undefined;
+export const isWaiting = (pod: Pod): boolean => isActive(pod) && !isDaemon(pod) && pod.spec.nodeName === undefined;
 
 /** How long a pod waits when nothing goes wrong, ms: plan, launch, join, and one preemption or failed try. */
-const PLACED_WITHIN_MS = 5 * MINUTE_MS;
+export const PLACED_WITHIN_MS = 5 * MINUTE_MS;
 
 export const podsPlacedInTime: Invariant = {
   name: "pods are placed in time",

@@ -5,13 +5,19 @@ import type { Invariant } from "./invariant.ts";
 /** Fields that a record gains once and keeps until its end. */
 const FACTS = ["uid", "instance", "terminating", "initializedAt"] as const;
 
-/** Whether a later write keeps a fact. An end may be hastened: its deadline may come, or come sooner. */
+/**
+ * Whether a later write keeps a fact. More may become known of an instance. An end may be hastened: its deadline may
+ * come, or come sooner.
+ */
 function isKept(fact: (typeof FACTS)[number], before: NodeClaimRecord, after: NodeClaimRecord): boolean {
+  if (fact === "instance") return same({ ...after.instance, ...before.instance }, after.instance ?? {});
   if (fact !== "terminating") return JSON.stringify(after[fact]) === JSON.stringify(before[fact]);
   const { deadline = Number.POSITIVE_INFINITY, ...said } = before.terminating ?? {};
   const { deadline: later = Number.POSITIVE_INFINITY, ...says } = after.terminating ?? {};
   return JSON.stringify(says) === JSON.stringify(said) && later <= deadline;
 }
+
+const same = (a: object, b: object): boolean => JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
 
 export const factsStay: Invariant = {
   name: "facts stay",
@@ -22,8 +28,9 @@ export const factsStay: Invariant = {
       onResult({ port, method }, result) {
         if (port !== "store" || (method !== "update" && method !== "create")) return;
         const record = result as NodeClaimRecord;
-        const before = known.get(record.name);
-        known.set(record.name, record);
+        const key = `${record.cluster}/${record.name}`;
+        const before = known.get(key);
+        known.set(key, record);
         if (before === undefined || before.intentId !== record.intentId || method === "create") return;
         const lost = FACTS.find((fact) => before[fact] !== undefined && !isKept(fact, before, record));
         if (lost !== undefined)
@@ -38,15 +45,24 @@ export const factsStay: Invariant = {
 export const oneDecider: Invariant = {
   name: "one decider",
   law: "Intents and new commands are written only under the lease that was taken last: who has overslept writes nothing.",
-  watch: (_scene, violated) => {
-    let latest = 0;
+  watch: ({ faults }, violated) => {
+    /** The token that was taken last, by cluster. */
+    const latest = new Map<string, number>();
+    let lostAt = faults.tableLostAt();
     return {
       onResult({ port, method, args, invocation }, result) {
         if (port !== "store") return;
-        if (method === "acquireLease") latest = Math.max(latest, (result as Lease | undefined)?.token ?? 0);
+        // A new table counts its leases anew.
+        if (faults.tableLostAt() !== lostAt) latest.clear();
+        lostAt = faults.tableLostAt();
+        if (method === "acquireLease" && result !== undefined) {
+          const { cluster, token } = result as Lease;
+          latest.set(cluster, Math.max(latest.get(cluster) ?? 0, token));
+        }
         if (method !== "writeIntents" && method !== "createCommand") return;
-        const { token } = args[0] as Lease;
-        if (token < latest) violated(`${invocation?.id} wrote under lease ${token}, while ${latest} had been taken`);
+        const { cluster, token } = args[0] as Lease;
+        const last = latest.get(cluster) ?? 0;
+        if (token < last) violated(`${invocation?.id} wrote under lease ${token}, while ${last} had been taken`);
       },
     };
   },

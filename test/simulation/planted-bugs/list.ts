@@ -506,4 +506,151 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 40,
     edits: [{ file: SQLITE, find: "sql.unavailable.all(cluster, now).map(", replace: "sql.unavailable.all(cluster, now * 2).map(" }],
   },
+  {
+    name: "nodes expire after 21 minutes instead of 720 hours",
+    within: 40,
+    edits: [
+      {
+        file: ADVANCE,
+        find: "fromRfc3339(claim.metadata.creationTimestamp) + lifetime;",
+        replace: "fromRfc3339(claim.metadata.creationTimestamp) + Math.min(lifetime, 21 * 60_000);",
+      },
+    ],
+  },
+  {
+    name: "nodes never expire",
+    within: 60,
+    edits: [{ file: ADVANCE, find: "if (expiresAt !== undefined && view.now >= expiresAt) {", replace: "if (expiresAt === -1) {" }],
+  },
+  {
+    name: "empty nodes stay",
+    within: 60,
+    edits: [
+      {
+        file: "core/disruption/methods/emptiness.ts",
+        find: "const found = chosen.slice(0, MAX_EMPTY_NODES);",
+        replace: "const found = chosen.slice(MAX_EMPTY_NODES);",
+      },
+    ],
+  },
+  {
+    name: "drift not noticed",
+    within: 60,
+    edits: [{ file: "core/drift/detect.ts", find: "return a[hash] !== b[hash];", replace: "return a[hash] === undefined;" }],
+  },
+  {
+    name: "NodeClaims whose record is lost not adopted",
+    within: 100,
+    edits: [
+      {
+        file: "functions/lifecycle/sweep.ts",
+        find: "if (record === undefined) return !isDoneWith(claim) && (isDeleted || !isLaunchedByOther(claim));",
+        replace: "if (record === undefined) return !isDoneWith(claim) && isDeleted;",
+      },
+    ],
+  },
+  {
+    name: "instances whose record is lost taken for garbage",
+    within: 150,
+    edits: [
+      {
+        file: "core/lifecycle/garbage-collection.ts",
+        find: "...claims.flatMap(({ status }) => instanceIdOf(status?.providerID) ?? []),",
+        replace: "...claims.slice(0, 0).flatMap(({ status }) => instanceIdOf(status?.providerID) ?? []),",
+      },
+      {
+        file: "core/lifecycle/garbage-collection.ts",
+        find: "lost.length >= MIN_ACCIDENT_LOSS && lost.length * 2 > all",
+        replace: "lost.length >= MIN_ACCIDENT_LOSS && lost.length * 2 < 0 * all",
+      },
+    ],
+  },
+  {
+    name: "pods that cannot be read not set aside",
+    within: 100,
+    edits: [
+      {
+        file: "core/set-aside/set-aside.ts",
+        find: 'if (!noted("Pod", pod.metadata, problem, effect)) return [pod];',
+        replace: 'if (!noted("Pod", pod.metadata, problem, effect) || effect.length > 0) return [pod];',
+      },
+    ],
+  },
+  {
+    name: "a node registered for what it says of itself",
+    within: 150,
+    edits: [
+      {
+        file: "core/lifecycle/identity.ts",
+        find: "if (privateDnsName === undefined) return true;",
+        replace: "if (id.length > 0) return true;",
+      },
+    ],
+  },
+  {
+    name: "broken nodes replaced however many are broken",
+    within: 150,
+    edits: [
+      {
+        file: "core/repair/plan.ts",
+        find: "const MAX_UNHEALTHY_SHARE = 0.2;",
+        replace: "const MAX_UNHEALTHY_SHARE = 1;",
+      },
+    ],
+  },
+  {
+    name: "broken nodes not replaced",
+    within: 60,
+    edits: [
+      {
+        file: "core/repair/plan.ts",
+        find: "first !== undefined && first.until <= now ?",
+        replace: "first !== undefined && first.until <= 0 * now ?",
+      },
+    ],
+  },
+  {
+    name: "replacements that cost more than what they replace",
+    within: 100,
+    edits: [
+      {
+        file: "core/disruption/consolidation/replacement.ts",
+        find: "+ Math.max(0, surplusOf(type) - spareSurplus) < limit;",
+        replace: "+ Math.max(0, surplusOf(type) - spareSurplus) < 4 * limit;",
+      },
+    ],
+  },
+  {
+    name: "held nodes never opened",
+    within: 60,
+    edits: [
+      {
+        file: "core/lifecycle/hold.ts",
+        find: "return now < until ? until : undefined;",
+        replace: "return now > 0 ? until + 9e6 : undefined;",
+      },
+    ],
+  },
+  {
+    name: "a static NodePool with one node too many",
+    within: 60,
+    edits: [
+      {
+        file: "core/static-capacity/plan.ts",
+        find: "const desired = nodePool.spec.replicas ?? 0;",
+        replace: "const desired = (nodePool.spec.replicas ?? 0) + 1;",
+      },
+    ],
+  },
+  {
+    name: "taints of a command that is given up stay",
+    within: 100,
+    edits: [
+      {
+        file: "core/disruption/command/marking.ts",
+        find: "const untaint = node && !node.metadata.deletionTimestamp &&",
+        replace: 'const untaint = node?.metadata.name === "" &&',
+      },
+    ],
+  },
 ];
