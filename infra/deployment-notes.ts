@@ -12,6 +12,8 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   alarmTopicArn: "the SNS topic that alarms go to; without it there are no alarms",
   architecture: "`arm64` or `x86_64`",
   assetsBucket: "an S3 bucket of this account and region for the functions' code, in place of the one that `cdk bootstrap` makes",
+  callerCidrs: "the addresses from which a `restApi` may be called, such as `198.51.100.7/32`; all when absent",
+  callerVpcEndpointIds: "the VPC endpoints of `execute-api` by which alone a `restApi`, then private, is called",
   clusters: "the clusters, at least one; see below",
   createNodeRoles: "makes the role `KarpenterNodeRole-NAME` and an instance profile of each cluster",
   createWindowsNodeRoles:
@@ -19,11 +21,13 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   enforceTls: "queues refuse plain HTTP; false only for local stand-ins of AWS",
   ephemeral: "the table is deleted with the stack: for trials",
   eventBus: "the EventBridge bus of this account and region that announcements are sent to: `default`, or another's name",
+  kmsKeyArn:
+    "ARN of a customer managed key for table, queues, secrets, logs and the functions' environment; [its policy](security.md#a-key-of-your-own) must admit the services",
   logRetentionDays: "how long the functions' logs are kept, one of the numbers that CloudWatch Logs offers",
   notifyConcurrency: "concurrency that is reserved for notify and that it cannot exceed; 0 reserves none",
   permissionsBoundary: "ARN of the managed policy that bounds every role of the stack; not those in other accounts",
   publicUrl:
-    "how API servers reach notify and admission: `functionUrl`, `apiGateway` (an HTTP API, for regions or organizations without function URLs) or `none` (by nothing that the stack makes)",
+    "how API servers reach notify and admission: `functionUrl`, `apiGateway` (an HTTP API, for regions or organizations without function URLs), `restApi` (a REST API, whose policy can say who calls) or `none` (by nothing that the stack makes)",
   region: "the region, so that the synthesis refuses what it does not have; AWS_REGION when absent",
   rolePath: "path of the roles that CloudFormation names, such as `/platform/`; not of node roles nor of those in other accounts",
   settings: "Karpenter's settings, by their names; see below",

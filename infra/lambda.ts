@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, RemovalPolicy, type Stack, Tags } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyStatement, type Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
   Architecture,
   CfnFunction,
@@ -19,6 +20,7 @@ import {
   announceStatement,
   assumeStatements,
   cloudStatements,
+  keyStatement,
   networkInterfaceStatement,
   roleInAccount,
   storeStatements,
@@ -36,6 +38,8 @@ export interface Surroundings {
   /** The code of a function: its bundle, or a stand-in in tests. */
   readonly code: (name: FunctionName) => Code;
   readonly extraEnvironment: Readonly<Record<string, string>>;
+  /** The customer's own key, if there is one. */
+  readonly key?: IKey;
 }
 
 /** Lambda's limit for the environment, names and values together. */
@@ -46,16 +50,17 @@ const MAX_ENVIRONMENT_BYTES = 4096;
  * attempt.
  */
 export function makeFunction(name: FunctionName, surroundings: Surroundings, lost?: Queue): LambdaFunction {
-  const { stack, settings } = surroundings;
+  const { stack, settings, key } = surroundings;
   const { description, memory, timeoutSeconds } = FUNCTIONS[name];
   const functionName = `${stack.stackName}-${name}`;
   const logGroup = new LogGroup(stack, `${capital(name)}Log`, {
     logGroupName: `/aws/lambda/${functionName}`,
     retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
+    ...(key && { encryptionKey: key }),
   });
   const vpc = FUNCTIONS[name].inClusters ? settings.vpc : undefined;
-  const token = hasToken(name) ? makeToken(stack, name) : undefined;
+  const token = hasToken(name) ? makeToken(surroundings, name) : undefined;
   const cap = isCalledByApiServers(name) ? settings[`${name}Concurrency`] : 0;
   const made = new LambdaFunction(stack, capital(name), {
     functionName,
@@ -67,6 +72,7 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     memorySize: memory,
     timeout: Duration.seconds(timeoutSeconds),
     environment: environment(name, surroundings, token),
+    ...(key && { environmentEncryption: key }),
     role: makeRole(name, logGroup, surroundings, { ...(lost && { lost }), ...(token && { token }) }),
     logGroup,
     ...(cap > 0 && { reservedConcurrentExecutions: cap }),
@@ -135,8 +141,9 @@ function isCalledByApiServers(name: FunctionName): name is "notify" | "admission
  * The secret part of a URL's path. Secrets Manager makes and keeps it, so that no template, no repository, no shell and
  * no function's configuration contains it. A change of what it is generated from would make another one.
  */
-function makeToken(stack: Stack, name: "notify" | "admission" | "metrics"): Secret {
+function makeToken({ stack, key }: Surroundings, name: "notify" | "admission" | "metrics"): Secret {
   const secret = new Secret(stack, `${capital(name)}Token`, {
+    ...(key && { encryptionKey: key }),
     description:
       name === "metrics"
         ? `Bearer token of ${stack.stackName}'s metrics URL`
@@ -189,6 +196,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
     ...(FUNCTIONS[name].inClusters ? assumeStatements(stack.stackName, settings.clusters, name) : []),
     ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
+    ...(settings.kmsKeyArn === undefined ? [] : [keyStatement(settings.kmsKeyArn)]),
   ];
   const role = roleWith(stack, `${capital(name)}Role`, statements, {
     assumedBy: new ServicePrincipal("lambda.amazonaws.com"),

@@ -151,6 +151,16 @@ export function networkInterfaceStatement(): PolicyStatement {
   });
 }
 
+/** Use the customer's key by way of the services whose data it encrypts, and no other way. */
+export function keyStatement(key: string): PolicyStatement {
+  const services = ["dynamodb", "lambda", "secretsmanager", "sqs"];
+  return allow("UseKey", {
+    actions: ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"],
+    resources: [key],
+    conditions: { StringEquals: { "kms:ViaService": services.map((name) => `${name}.${Aws.REGION}.${Aws.URL_SUFFIX}`) } },
+  });
+}
+
 /** Put events on one event bus. */
 export function announceStatement(eventBus: string): PolicyStatement {
   return allow("Announce", { actions: ["events:PutEvents"], resources: [arn("events", `event-bus/${eventBus}`)] });

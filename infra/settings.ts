@@ -47,6 +47,9 @@ const RETENTION_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
+/** How API servers reach functions. */
+const PUBLIC_URLS = ["functionUrl", "apiGateway", "restApi", "none"] as const;
+
 const settings = z.strictObject({
   stackName: z
     .string()
@@ -77,10 +80,28 @@ const settings = z.strictObject({
     .regex(/^\/([\w+=,.@-]+\/)*$/, "is no path of IAM: it begins and ends with /")
     .default("/"),
   /**
-   * How API servers reach notify and admission: a Lambda function URL, an HTTP API of API Gateway, or by no URL of the
-   * stack.
+   * How API servers reach notify and admission: a Lambda function URL, an HTTP API of API Gateway, a REST API, whose
+   * policy can say who calls, or by no URL of the stack.
    */
-  publicUrl: z.enum(["functionUrl", "apiGateway", "none"]).default("functionUrl"),
+  publicUrl: z.enum(PUBLIC_URLS).default("functionUrl"),
+  /** The addresses from which the REST API may be called; all when absent. */
+  callerCidrs: z
+    .array(z.string().regex(/^[\d.]+\/\d{1,2}$|^[\da-fA-F:]+\/\d{1,3}$/, "is no CIDR such as 198.51.100.7/32"))
+    .min(1, "names no CIDR")
+    .optional(),
+  /** The VPC endpoints of execute-api by which alone the REST API is called; it is then private. */
+  callerVpcEndpointIds: z
+    .array(z.string().regex(/^vpce-[\da-f]+$/, "is no id of a VPC endpoint"))
+    .min(1, "names no VPC endpoint")
+    .optional(),
+  /**
+   * The customer managed key of KMS for table, queues, secrets, logs and the functions' environment, in place of keys
+   * of AWS. Its policy must admit the services (docs/security.md).
+   */
+  kmsKeyArn: z
+    .string()
+    .regex(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/, "is no ARN of a KMS key")
+    .optional(),
   /** The region of the stack, to refuse at the synthesis what it does not have; AWS_REGION when absent. */
   region: z
     .string()
@@ -147,6 +168,7 @@ export const DEPLOYMENT_SHAPE: Readonly<Record<string, unknown>> = settings.shap
 
 export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;
+export type PublicUrl = DeploymentSettings["publicUrl"];
 
 /** Karpenter's settings that describe its one cluster, and the fields of a cluster that they fill in here. */
 const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const satisfies Readonly<
@@ -229,6 +251,9 @@ export function hasPublicUrl({
 
 /** Throws one sentence when the region has no URLs of the kind that is asked for. */
 function checkPublicUrl(settings: DeploymentSettings, source: string): void {
+  for (const key of ["callerCidrs", "callerVpcEndpointIds"] as const)
+    if (settings[key] !== undefined && settings.publicUrl !== "restApi")
+      throw new BadInput(`${source}: ${key} is the policy of a REST API; set publicUrl to "restApi", or leave ${key} out.`);
   const region = settings.region ?? process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
   if (region === undefined || settings.publicUrl !== "functionUrl" || !hasPublicUrl(settings)) return;
   if (!hasFunctionUrls(region))

@@ -3,16 +3,15 @@
 // Lambda, and nothing in functions/ or core/ imports it.
 
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
-import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
-import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { AccountPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { type Code, EventSourceMapping, FunctionUrlAuthType, type Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
+import { type IKey, Key } from "aws-cdk-lib/aws-kms";
+import { type Code, EventSourceMapping, type Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Queue, QueueEncryption, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { VERSION } from "../functions/adapters/version.ts";
 import { makeAlarms, watchDeadLetters } from "./alarms.ts";
@@ -22,6 +21,7 @@ import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, ty
 import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
+import { makePublicUrl } from "./public-url.ts";
 import { noticesRoleName } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
@@ -44,6 +44,8 @@ const isOptional = (name: FunctionName): name is keyof typeof OPTIONAL => name i
 export class AutoscalerStack extends Stack {
   readonly settings: DeploymentSettings;
   readonly #deadLetters: Queue[] = [];
+  /** Of every queue. */
+  readonly #encryption: Pick<QueueProps, "encryption" | "encryptionMasterKey">;
 
   constructor(scope: Construct, id: string, { settings, code, extraEnvironment = {}, ...props }: AutoscalerStackProps) {
     super(scope, id, { description: "karpenter-serverless: makes and removes nodes of EKS clusters", ...props });
@@ -51,7 +53,9 @@ export class AutoscalerStack extends Stack {
     this.templateOptions.metadata = { [DEPLOYED]: deployedOf(settings) };
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
     applyHouseRules(this, settings);
-    const table = this.#makeTable();
+    const key = settings.kmsKeyArn === undefined ? undefined : Key.fromKeyArn(this, "Key", settings.kmsKeyArn);
+    this.#encryption = key === undefined ? { encryption: QueueEncryption.SQS_MANAGED } : { encryptionMasterKey: key };
+    const table = this.#makeTable(key);
     const queues = {
       provision: this.#makeQueue("provision"),
       claims: this.#makeQueue("claims"),
@@ -59,7 +63,7 @@ export class AutoscalerStack extends Stack {
       catalog: this.#makeQueue("catalog"),
       interruption: this.#makeQueue("interruption"),
     };
-    const functions = this.#makeFunctions({ stack: this, settings, table, queues, code, extraEnvironment });
+    const functions = this.#makeFunctions({ stack: this, settings, table, queues, code, extraEnvironment, ...(key && { key }) });
     this.#feed(functions, queues);
     this.#sweep(functions);
     this.#listenToInterruptions(queues.interruption);
@@ -70,6 +74,10 @@ export class AutoscalerStack extends Stack {
       for (const { name } of this.#ownClusters()) makeNodeRole(this, name, settings.accessEntries, "windows");
     this.#watch(functions);
     new CfnOutput(this, "Version", { value: VERSION });
+    // What a person who installs again without saying it keeps.
+    new CfnOutput(this, "UrlKind", { value: settings.publicUrl });
+    const [only, ...others] = settings.clusters;
+    if (only !== undefined && others.length === 0) new CfnOutput(this, "Sources", { value: only.sources.join(",") });
     this.#tellNames("Clusters", settings.clusters);
     this.#tellNames("ClustersWithNodeRole", withRoles);
     new CfnOutput(this, "TableName", { value: table.tableName });
@@ -82,7 +90,7 @@ export class AutoscalerStack extends Stack {
    * failed deployment leaves must not be in the way of the next one. Deletion protection would end such a rollback in
    * ROLLBACK_FAILED.
    */
-  #makeTable(): Table {
+  #makeTable(key: IKey | undefined): Table {
     const { ephemeral } = this.settings;
     const table = new Table(this, "Intents", {
       partitionKey: { name: "pk", type: AttributeType.STRING },
@@ -90,7 +98,7 @@ export class AutoscalerStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: "ttl",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      encryption: TableEncryption.AWS_MANAGED,
+      ...(key === undefined ? { encryption: TableEncryption.AWS_MANAGED } : { encryptionKey: key }),
       removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     table.addGlobalSecondaryIndex({
@@ -110,7 +118,7 @@ export class AutoscalerStack extends Stack {
       deliveryDelay: Duration.seconds(QUEUES[name].delaySeconds),
       retentionPeriod: Duration.seconds(retentionSeconds),
       visibilityTimeout: Duration.seconds(visibilitySeconds),
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...this.#encryption,
       enforceSSL: this.settings.enforceTls,
       deadLetterQueue: { queue: this.#makeDeadLetterQueue(name, fifo), maxReceiveCount: maxReceives },
     });
@@ -120,7 +128,7 @@ export class AutoscalerStack extends Stack {
     const queue = new Queue(this, `${capital(name)}DeadLetters`, {
       ...(fifo && { fifo }),
       retentionPeriod: Duration.days(14),
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...this.#encryption,
       enforceSSL: this.settings.enforceTls,
     });
     this.#deadLetters.push(queue);
@@ -213,29 +221,10 @@ export class AutoscalerStack extends Stack {
     }
     for (const name of ["notify", "admission", "metrics"] as const) {
       const target = functions.get(name);
-      const url = target && this.#makeUrl(name, target);
+      const url = target && makePublicUrl(this, name, target, this.settings);
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
     }
     for (const { name } of this.settings.accessEntries ? this.#ownClusters() : []) letFunctionsIn(this, name, functions);
-  }
-
-  /**
-   * The URL by which API servers or scrapers call a function. They cannot sign requests: a secret in the path or a
-   * bearer token distinguishes them from strangers.
-   */
-  #makeUrl(name: "notify" | "admission" | "metrics", target: LambdaFunction): string | undefined {
-    switch (this.settings.publicUrl) {
-      case "functionUrl":
-        return target.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
-      case "apiGateway":
-        // Its events have the form of a function URL's.
-        return new HttpApi(this, `${capital(name)}Api`, {
-          description: `${this.stackName}: calls of ${name === "metrics" ? "scrapers" : "the clusters' API servers"}`,
-          defaultIntegration: new HttpLambdaIntegration(capital(name), target),
-        }).apiEndpoint;
-      case "none":
-        return undefined;
-    }
   }
 
   /** Alarms where somebody is told: each costs money, and `status` looks at the queues, too. */

@@ -13,7 +13,7 @@ export const SYNTH_OPTIONS = {
   scrape: flag("with the metrics function, which Prometheus and others scrape"),
   "create-node-roles": flag("make the role KarpenterNodeRole-NAME of each cluster"),
   "assets-bucket": text("NAME", "an S3 bucket of yours for the functions' code, in place of that of cdk bootstrap"),
-  "public-url": text("KIND", "functionUrl, apiGateway or none (functionUrl)"),
+  "public-url": text("KIND", "functionUrl, apiGateway, restApi or none (functionUrl)"),
   region: text("REGION", "the region, to refuse what it does not have; AWS_REGION when absent"),
   out: text("FOLDER", "where templates and code are written (cdk.out)"),
 } as const;

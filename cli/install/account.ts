@@ -29,6 +29,8 @@ export function awsAccount(region: string, credentials: CredentialSource, lambda
         isPublic: endpointPublicAccess,
         publicCidrs: publicAccessCidrs,
         hasAutoMode: cluster?.computeConfig?.enabled === true,
+        hasAuditLog: cluster?.logging?.clusterLogging?.some(({ enabled, types }) => enabled && types?.includes("audit")) === true,
+        egress: cluster?.resourcesVpcConfig?.controlPlaneEgressMode ?? "AWS_MANAGED",
       };
     },
     hasCluster: async (name) =>

@@ -104,11 +104,16 @@ export const CHECKS = {
         ? note(`the account runs ${limit} functions at once, enough for a trial; ask Service Quotas for 1,000 before production`)
         : ok(`${limit}`);
     }),
-  "public URL": ({ region }, wanted) => {
+  "public URL": ({ region, eks }, wanted) => {
     if (!hasPublicUrl(wanted)) return ok("none is needed");
     if (wanted.publicUrl === "functionUrl" && !hasFunctionUrls(region))
       return fault(`${region} has no Lambda function URLs; give --public-url apiGateway, or --sources sweep`);
-    return ok(wanted.publicUrl === "apiGateway" ? "API Gateway" : "a Lambda function URL");
+    const egress = "value" in eks ? eks.value.egress : "AWS_MANAGED";
+    if (egress !== "AWS_MANAGED" && wanted.callerVpcEndpointIds === undefined)
+      return note(
+        `the API server calls webhooks through the cluster's VPC (${egress}), so the URL is reached only by a NAT; without one give publicUrl restApi and callerVpcEndpointIds in a settings file (--config), or --sources sweep`,
+      );
+    return ok(wanted.publicUrl === "functionUrl" ? "a Lambda function URL" : "API Gateway");
   },
   stack: ({ cluster, stack }, { stackName, clusters }) =>
     of(stack, (found) => {

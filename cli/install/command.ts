@@ -18,7 +18,10 @@ export const installCommand = defineCommand({
     region: { type: "text", value: "REGION", description: "AWS region of the cluster; AWS_REGION when absent" },
     stack,
     sources,
-    "public-url": { ...publicUrl, description: "functionUrl, apiGateway or none (functionUrl, and apiGateway in regions without)" },
+    "public-url": {
+      ...publicUrl,
+      description: "functionUrl, apiGateway, restApi or none (the first that the region and the account allow)",
+    },
     admission,
     "create-node-role": flag("make the role KarpenterNodeRole-NAME, and its access to the cluster"),
     "with-default-pool": flag("make a NodePool and an EC2NodeClass named default, where there are none"),
@@ -39,8 +42,9 @@ export const installCommand = defineCommand({
       const ports = awsPorts(region);
       const { "with-default-pool": withDefaultPool, "dry-run": dryRun, "from-karpenter": fromKarpenter } = values;
       const { deployment, "keep-deployment": keepDeployment } = values;
+      const isWayInGiven = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
       const given = settingsFor(values, region);
-      if (!fromKarpenter) return await install({ cluster, region, settings: given, withDefaultPool, dryRun }, ports, print);
+      if (!fromKarpenter) return await install({ cluster, region, settings: given, isWayInGiven, withDefaultPool, dryRun }, ports, print);
       const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }, { adoptPorts }] = await Promise.all([
         import("../adopt/from-karpenter.ts"),
         import("../adopt/adopt.ts"),
@@ -50,7 +54,7 @@ export const installCommand = defineCommand({
       const adopting = adoptPorts(region, ports);
       const options = { cluster, stackName: settings.stackName, deployment, keepDeployment, dryRun, installs: true };
       if (!dryRun) await refuseEarly(options, adopting);
-      const installed = await install({ cluster, region, settings, withDefaultPool, dryRun }, ports, print);
+      const installed = await install({ cluster, region, settings, isWayInGiven, withDefaultPool, dryRun }, ports, print);
       const adopted = await adopt(options, adopting, print);
       const messages = [...(installed.messages ?? []), ...(adopted.messages ?? [])];
       return { ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false };

@@ -1,5 +1,5 @@
 import { InputError } from "../input-error.ts";
-import type { Stacks } from "./ports.ts";
+import type { StackEvent, Stacks } from "./ports.ts";
 import { isBegin, type StackState } from "./stack-state.ts";
 
 export interface Deployment {
@@ -12,6 +12,16 @@ export interface Deployment {
 }
 
 const POLL_MS = 3_000;
+
+/** A creation or an update that CloudFormation has given up, with the events that say why. */
+export class StackFailed extends InputError {
+  readonly failed: readonly StackEvent[];
+
+  constructor(sentence: string, failed: readonly StackEvent[]) {
+    super(sentence);
+    this.failed = failed;
+  }
+}
 
 /** A stack in one of these was never whole, or is half removed: CloudFormation only lets it be removed. */
 const MUST_GO = new Set(["CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED", "REVIEW_IN_PROGRESS"]);
@@ -49,9 +59,8 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
   const after = await settled(stacks, deployment, new Set(seen.map(({ id }) => id)));
   if (after !== undefined && DONE.has(after.status)) return after.outputs;
   // A failed update leaves the stack as it was, and the next attempt removes a failed creation.
-  throw new InputError(
-    `stack ${name} ended as ${after?.status ?? "removed"}: ${await reasons(stacks, name)}; mend that, then run this again`,
-  );
+  const failed = await failures(stacks, name);
+  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${wordsOf(failed)}; mend that, then run this again`, failed);
 }
 
 /** The stack when nothing is under way; prints what happens to its resources meanwhile, except `seen`. */
@@ -79,10 +88,15 @@ async function tellNews(stacks: Stacks, name: string, print: Deployment["print"]
 }
 
 /** Why resources failed in the last attempt; what was only cancelled for that is left out. */
-export async function reasons(stacks: Stacks, name: string): Promise<string> {
+export const reasons = async (stacks: Stacks, name: string): Promise<string> => wordsOf(await failures(stacks, name));
+
+async function failures(stacks: Stacks, name: string): Promise<readonly StackEvent[]> {
   const events = await stacks.events(name).catch(() => []);
   const begun = events.findIndex((event) => isBegin(event, name));
   const failed = events.slice(0, begun < 0 ? events.length : begun).filter(({ status }) => status.endsWith("_FAILED"));
-  const own = failed.filter(({ reason }) => !/cancelled/i.test(reason));
+  return failed.filter(({ reason }) => !/cancelled/i.test(reason));
+}
+
+function wordsOf(own: readonly StackEvent[]): string {
   return own.map(({ resource, reason }) => `${resource}: ${reason.replace(/\.$/, "")}`).join("; ") || "no event says why";
 }

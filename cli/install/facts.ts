@@ -17,6 +17,10 @@ export interface ClusterFacts {
   readonly publicCidrs: readonly string[];
   /** Whether EKS Auto Mode makes nodes in it. */
   readonly hasAutoMode: boolean;
+  /** Whether EKS writes its audit log. */
+  readonly hasAuditLog: boolean;
+  /** How its API server reaches webhooks: "AWS_MANAGED", or by the VPC alone. */
+  readonly egress: string;
 }
 
 /** What the caller finds in the cluster itself. */
@@ -58,7 +62,15 @@ export interface Facts {
 /** What the person wants, as far as checks depend on it. */
 export type Wanted = Pick<
   DeploymentSettings,
-  "stackName" | "createNodeRoles" | "publicUrl" | "notifyConcurrency" | "admissionConcurrency" | "vpc" | "clusters" | "admission"
+  | "stackName"
+  | "createNodeRoles"
+  | "publicUrl"
+  | "notifyConcurrency"
+  | "admissionConcurrency"
+  | "vpc"
+  | "clusters"
+  | "admission"
+  | "callerVpcEndpointIds"
 >;
 
 /** The name of the role of a cluster's nodes: the settings' first, or else the one that the stack can make. */

@@ -8,17 +8,20 @@ import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
 import { checkLines, judge } from "./checks.ts";
-import { deployStack } from "./deploy-stack.ts";
+import { deployStack, StackFailed } from "./deploy-stack.ts";
 import { type Facts, nodeRoleOf } from "./facts.ts";
 import { observe } from "./observe.ts";
 import type { Bucket, InstallPorts } from "./ports.ts";
 import { namesOf, type StackState } from "./stack-state.ts";
 import { assetsOf, upload } from "./upload.ts";
+import { keepingWayIn, nextWayIn } from "./ways-in.ts";
 
 export interface InstallOptions {
   readonly cluster: string;
   readonly region: string;
   readonly settings: DeploymentSettings;
+  /** Whether the person has said by which way wake-ups come; otherwise the first that works is taken. */
+  readonly isWayInGiven: boolean;
   readonly withDefaultPool: boolean;
   readonly dryRun: boolean;
 }
@@ -31,7 +34,8 @@ export interface InstallOptions {
 export async function install(options: InstallOptions, ports: InstallPorts, print: Print): Promise<Answer> {
   const { cluster, region, withDefaultPool, dryRun } = options;
   const facts = await observe(cluster, region, options.settings, ports);
-  const settings = keepingRole(options.settings, cluster, facts);
+  const given = keepingRole(options.settings, cluster, facts);
+  const settings = options.isWayInGiven ? given : keepingWayIn(given, cluster, facts);
   const results = judge(facts, settings);
   for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
@@ -43,7 +47,7 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
     for (const line of plan({ ...options, settings }, bucket, facts.stack.value)) print(line);
     return { output: "", isUsable: faults === 0, ...(faults > 0 && { messages: [unmet] }) };
   }
-  const outputs = await deploy({ ...options, settings }, facts, bucket, ports, print);
+  const outputs = await deployBySomeWayIn({ ...options, settings }, facts, bucket, ports, print);
   print(`applying CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`);
   const applying = { api: ports.clusterApi(cluster), print, sleep: ports.sleep };
   const objects = objectsOf(manifests({ cluster, ...(await webhooks(outputs, ports)) }));
@@ -73,6 +77,22 @@ function plan({ cluster, settings, withDefaultPool }: InstallOptions, bucket: Bu
     `- apply CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`,
     ...(withDefaultPool ? ["- make NodePool default and EC2NodeClass default, where they are not there"] : []),
   ];
+}
+
+/** Deploys; where the account refuses the way in and nobody has asked for it, by the next one. */
+async function deployBySomeWayIn(...[options, facts, ...others]: Parameters<typeof deploy>): Promise<StackState["outputs"]> {
+  const [, , print] = others;
+  for (let { settings } = options; ; ) {
+    try {
+      return await deploy({ ...options, settings }, facts, ...others);
+    } catch (error) {
+      const next =
+        error instanceof StackFailed && !options.isWayInGiven ? nextWayIn(settings, options.cluster, error.failed, facts) : undefined;
+      if (next === undefined) throw error;
+      print(next.why);
+      settings = next.settings;
+    }
+  }
 }
 
 async function deploy(

@@ -69,6 +69,8 @@ export interface Bucket {
 export interface StackEvent {
   readonly id: string;
   readonly resource: string;
+  /** As in "AWS::Lambda::Url". */
+  readonly type: string;
   readonly status: string;
   readonly reason: string;
 }

@@ -39,6 +39,7 @@ export function cloudFormationStacks(reader: StackReader): Stacks {
         const events = page.map((event) => ({
           id: text(event, "EventId"),
           resource: text(event, "LogicalResourceId"),
+          type: text(event, "ResourceType"),
           status: text(event, "ResourceStatus"),
           reason: text(event, "ResourceStatusReason"),
         }));

@@ -18,6 +18,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Settings", link: "/settings" },
       { text: "History: why, history, report", link: "/history" },
       { text: "Alarms and runbooks", link: "/operate" },
+      { text: "Security", link: "/security" },
       { text: "Metrics, events, log lines", link: "/metrics-and-events" },
     ],
   },

@@ -3,8 +3,8 @@
 
 import { gzipSync } from "node:zlib";
 import type { LambdaFunctionURLEvent } from "aws-lambda";
-import { type Json, textAt } from "../../core/lib/json.ts";
-import { answer, type HttpResponse } from "../adapters/function-url.ts";
+import { textAt } from "../../core/lib/json.ts";
+import { answer, type HttpResponse, urlEvent } from "../adapters/function-url.ts";
 import type { PathToken } from "../adapters/path-token.ts";
 import { readQuery, type ScrapeDeps, scrape } from "./scrape.ts";
 
@@ -27,7 +27,7 @@ const CONTENT_TYPES = {
 export const metricsEntry =
   (deps: MetricsDeps) =>
   async (event: LambdaFunctionURLEvent): Promise<Response> => {
-    const json = event as unknown as Json;
+    const json = urlEvent(event);
     const header = (name: string): string => textAt(json, ["headers", name]) ?? "";
     const method = textAt(json, ["requestContext", "http", "method"]) ?? "GET";
     const [, token = ""] = /^Bearer (\S+)$/i.exec(header("authorization")) ?? [];

@@ -400,6 +400,59 @@ describe("settings", () => {
     expect(none.findOutputs("NotifyUrl")).toEqual({});
   });
 
+  it("a REST API is called at one method by whom its policy admits, and another policy is another deployment", () => {
+    const api = (more: object, dir: string): Template => synthesize({ clusters: [{ name: "c1" }], publicUrl: "restApi", ...more }, dir);
+    const open = api({}, "rest");
+    open.resourceCountIs("AWS::Lambda::Url", 0);
+    open.hasResourceProperties("AWS::ApiGateway::RestApi", { EndpointConfiguration: { Types: ["REGIONAL"] } });
+    open.allResourcesProperties("AWS::ApiGateway::Method", { HttpMethod: "POST", Integration: { Type: "AWS_PROXY" } });
+    open.hasOutput("UrlKind", { Value: "restApi" });
+    const closed = api({ callerCidrs: ["198.51.100.7/32"] }, "rest-cidr");
+    closed.hasResourceProperties("AWS::ApiGateway::RestApi", {
+      Policy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Effect: "Deny", Condition: { NotIpAddress: { "aws:SourceIp": ["198.51.100.7/32"] } } }),
+        ]),
+      },
+    });
+    const deploymentOf = (made: Template) => Object.keys(made.findResources("AWS::ApiGateway::Deployment"));
+    expect(deploymentOf(closed)).not.toEqual(deploymentOf(open));
+    const inside = api({ callerVpcEndpointIds: ["vpce-0a1b"] }, "rest-private");
+    inside.hasResourceProperties("AWS::ApiGateway::RestApi", {
+      EndpointConfiguration: { Types: ["PRIVATE"], VpcEndpointIds: ["vpce-0a1b"] },
+      Policy: { Statement: Match.arrayWith([Match.objectLike({ Condition: { StringNotEquals: { "aws:SourceVpce": ["vpce-0a1b"] } } })]) },
+    });
+    expect(JSON.stringify(inside.findOutputs("NotifyUrl"))).toContain("-vpce-0a1b.execute-api.");
+  });
+
+  it("who calls is said of a REST API only", () => {
+    expect(() => parseSettings({ clusters: [{ name: "a" }], callerCidrs: ["198.51.100.7/32"] }, "test")).toThrow(
+      'test: callerCidrs is the policy of a REST API; set publicUrl to "restApi", or leave callerCidrs out.',
+    );
+    expect(() => parseSettings({ clusters: [{ name: "a" }], publicUrl: "restApi", callerCidrs: ["anybody"] }, "test")).toThrow(
+      "callerCidrs.0 is no CIDR",
+    );
+  });
+
+  it("a key of the customer's own encrypts table, queues, secrets, logs and environments, and functions use it by way of these services", () => {
+    const kmsKeyArn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    const made = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true, kmsKeyArn }, "key");
+    made.allResourcesProperties("AWS::DynamoDB::Table", { SSESpecification: { SSEType: "KMS", KMSMasterKeyId: kmsKeyArn } });
+    made.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: kmsKeyArn, SqsManagedSseEnabled: Match.absent() });
+    made.allResourcesProperties("AWS::SecretsManager::Secret", { KmsKeyId: kmsKeyArn });
+    made.allResourcesProperties("AWS::Logs::LogGroup", { KmsKeyId: kmsKeyArn });
+    made.allResourcesProperties("AWS::Lambda::Function", { KmsKeyArn: kmsKeyArn });
+    const roles = Object.entries(made.findResources("AWS::IAM::Role")).filter(([id]) => !id.startsWith("Scheduler"));
+    expect(roles).toHaveLength(FUNCTION_NAMES.length);
+    for (const [id, { Properties }] of roles) {
+      const own = (Properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(
+        (policy) => policy.PolicyDocument.Statement,
+      );
+      const use = own.find(({ Sid }) => Sid === "UseKey");
+      expect(use?.Condition, id).toHaveProperty(["StringEquals", "kms:ViaService"]);
+    }
+  });
+
   it.for([
     { region: "eu-central-2", more: {}, refused: true },
     { region: "us-east-1", more: {}, refused: false },

@@ -20,7 +20,7 @@ function change(world: Installed, key: string, changed: object): void {
 
 const EKS = {
   ...{ status: "ACTIVE", version: "1.33", authenticationMode: "API" },
-  ...{ isPublic: true, publicCidrs: ["0.0.0.0/0"], hasAutoMode: false },
+  ...{ isPublic: true, publicCidrs: ["0.0.0.0/0"], hasAutoMode: false, hasAuditLog: false, egress: "AWS_MANAGED" },
 };
 
 describe("doctor", () => {

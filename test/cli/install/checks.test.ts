@@ -10,6 +10,8 @@ const EKS = {
   isPublic: true,
   publicCidrs: ["0.0.0.0/0"],
   hasAutoMode: false,
+  hasAuditLog: false,
+  egress: "AWS_MANAGED",
 };
 const ROLE = "arn:aws:iam::111122223333:role/KarpenterNodeRole-c1";
 const FACTS: Facts = {
@@ -59,6 +61,7 @@ describe("pre-flight checks", () => {
     },
     { name: "Lambda's limit", level: "note", facts: { lambda: { value: { limit: 10, unreserved: 10 } } }, says: "ask Service Quotas" },
     { name: "public URL", facts: { region: "eu-central-2" }, says: "give --public-url apiGateway" },
+    { name: "public URL", level: "note", facts: eks({ egress: "CUSTOMER_ROUTED" }), says: "reached only by a NAT" },
     { name: "stack", facts: stack({ Clusters: "c1" }), says: "karpenter-serverless is another product's stack" },
     { name: "stack", facts: stack({ ...OURS, Clusters: "c1,c2" }), says: "also serves c2, which this would take from it" },
     { name: "node role", facts: { nodeRole: { value: undefined } }, says: "there is no role KarpenterNodeRole-c1" },

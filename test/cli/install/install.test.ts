@@ -8,7 +8,7 @@ import { Killed, SECRET, World } from "./world.ts";
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
 const NOTIFY = "ValidatingWebhookConfiguration/karpenter-serverless-notify";
-const OPTIONS = { cluster: "c1", region: "us-west-2", settings, withDefaultPool: true, dryRun: false };
+const OPTIONS = { cluster: "c1", region: "us-west-2", settings, isWayInGiven: false, withDefaultPool: true, dryRun: false };
 
 /** Runs the installer; the error where it throws one. */
 async function run(world: World, changed: Partial<typeof OPTIONS> = {}, account: Partial<InstallPorts["account"]> = {}) {
@@ -68,6 +68,39 @@ describe("install", () => {
     const { text } = await run(world);
     expect(text).toContain("removing what a creation that failed has left of stack karpenter-serverless (ROLLBACK_COMPLETE)");
     expect(world.stack?.status).toBe("CREATE_COMPLETE");
+  });
+
+  it.for([
+    { refuses: ["AWS::Lambda::Url"], hasAuditLog: false, publicUrl: "apiGateway", sources: ["notify", "sweep"] },
+    { refuses: ["AWS::Lambda::Url", "AWS::ApiGatewayV2::Api"], hasAuditLog: true, publicUrl: "none", sources: ["audit", "sweep"] },
+    { refuses: ["AWS::Lambda::Url", "AWS::ApiGatewayV2::Api"], hasAuditLog: false, publicUrl: "none", sources: ["sweep"] },
+    {
+      ...{ refuses: ["AWS::Lambda::Url", "AWS::ApiGatewayV2::Api", "AWS::Logs::SubscriptionFilter"], hasAuditLog: true },
+      ...{ publicUrl: "none", sources: ["sweep"] },
+    },
+  ])("an account that refuses $refuses (audit log: $hasAuditLog) gets $publicUrl and $sources, is told why, and keeps it", async (row) => {
+    const world = new World();
+    world.refuses = row.refuses;
+    world.hasAuditLog = row.hasAuditLog;
+    const { answer, text } = await run(world);
+    expect(answer).not.toBeInstanceOf(Error);
+    expect(text).toContain("the account refuses function URLs (Notify: an SCP denies it); API servers call API Gateway instead");
+    expect(world.settings.at(-1)).toMatchObject({ publicUrl: row.publicUrl, clusters: [{ sources: row.sources }] });
+    const deployments = world.settings.length;
+    world.outputs = { ...world.outputs, UrlKind: row.publicUrl, Sources: row.sources.join(",") };
+    if (world.stack !== undefined) world.stack.outputs = world.outputs;
+    await run(world);
+    expect(world.settings).toHaveLength(deployments + 1);
+    expect(world.settings.at(-1)).toMatchObject({ publicUrl: row.publicUrl, clusters: [{ sources: row.sources }] });
+  });
+
+  it("a way in that the person has asked for is not replaced by another, nor where the failure is another's", async () => {
+    const asked = new World();
+    asked.refuses = ["AWS::Lambda::Url"];
+    expect(String((await run(asked, { isWayInGiven: true })).answer)).toContain("an SCP denies it");
+    const other = new World();
+    other.ending = "the account is full";
+    expect(String((await run(other)).answer)).toContain("the account is full");
   });
 
   it("a check that fails changes nothing", async () => {

@@ -31,6 +31,9 @@ export class World {
   readonly objects = new Map<string, KubeObject>();
   /** How the next creation or update ends. */
   ending = "COMPLETE";
+  hasAuditLog = false;
+  /** The types of resources that the account refuses in a stack whose settings make them. */
+  refuses: readonly string[] = [];
   /** For so many looks what is under way does not end. */
   slow = 0;
   /** The Lease of a Karpenter that runs. */
@@ -75,7 +78,7 @@ export class World {
         caller: async () => ({ account: ACCOUNT, arn: `arn:aws:iam::${ACCOUNT}:role/me` }),
         cluster: async () => ({
           ...{ status: "ACTIVE", version: "1.33", authenticationMode: "API" },
-          ...{ isPublic: true, publicCidrs: ["0.0.0.0/0"], hasAutoMode: false },
+          ...{ isPublic: true, publicCidrs: ["0.0.0.0/0"], hasAutoMode: false, hasAuditLog: this.hasAuditLog, egress: "AWS_MANAGED" },
         }),
         hasCluster: async () => !this.isClusterGone,
         lambdaLimit: async () => ({ limit: 1_000, unreserved: 1_000 }),
@@ -210,8 +213,9 @@ export class World {
     if (this.slow > 0) this.slow -= 1;
     else if (stack.status.endsWith("_IN_PROGRESS")) {
       const verb = stack.status.split("_")[0];
+      if (this.refuses.length > 0) this.ending = this.#refused() === undefined ? "COMPLETE" : "an SCP denies it.";
       const failed = this.ending !== "COMPLETE";
-      if (failed) this.#tell("Notify", `${verb}_FAILED`, this.ending);
+      if (failed) this.#tell("Notify", `${verb}_FAILED`, this.ending, this.#refused() ?? "AWS::Lambda::Function");
       else this.#tell("Notify", `${verb}_COMPLETE`);
       const status = !failed ? `${verb}_COMPLETE` : verb === "CREATE" ? "ROLLBACK_COMPLETE" : "UPDATE_ROLLBACK_COMPLETE";
       const outputs = failed ? {} : this.outputs;
@@ -237,8 +241,18 @@ export class World {
     }
   }
 
-  #tell(resource: string, status: string, reason = ""): void {
-    this.events.push({ id: String(this.events.length), resource, status, reason });
+  #tell(resource: string, status: string, reason = "", type = "AWS::CloudFormation::Stack"): void {
+    this.events.push({ id: String(this.events.length), resource, type, status, reason });
+  }
+
+  /** The first type of the last deployment's resources that the account refuses. */
+  #refused(): string | undefined {
+    const { publicUrl, clusters } = this.settings.at(-1) ?? {};
+    const made = [
+      ...(publicUrl === "functionUrl" ? ["AWS::Lambda::Url"] : publicUrl === "apiGateway" ? ["AWS::ApiGatewayV2::Api"] : []),
+      ...(clusters?.[0]?.sources.includes("audit") ? ["AWS::Logs::SubscriptionFilter"] : []),
+    ];
+    return made.find((type) => this.refuses.includes(type));
   }
 
   #patch(object: KubeObject, change: object): void {

@@ -30,7 +30,11 @@ const AUTO_MODE = "eks.amazonaws.com";
 async function installed(): Promise<World> {
   const world = new World();
   world.outputs = { ...world.outputs, TableName: "table-1" };
-  await install({ cluster: "c1", region: "us-west-2", settings, withDefaultPool: true, dryRun: false }, world.ports(), () => {});
+  await install(
+    { cluster: "c1", region: "us-west-2", settings, isWayInGiven: false, withDefaultPool: true, dryRun: false },
+    world.ports(),
+    () => {},
+  );
   const nodeClass = world.objects.get("EC2NodeClass/default");
   if (nodeClass === undefined) throw new Error("there is no EC2NodeClass");
   const held = { ...nodeClass, metadata: { ...nodeClass.metadata, finalizers: ["karpenter.k8s.aws/termination"] } };
