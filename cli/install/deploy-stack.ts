@@ -1,4 +1,5 @@
 import { InputError } from "../input-error.ts";
+import { mendOf } from "./mends.ts";
 import type { StackEvent, Stacks } from "./ports.ts";
 import { isBegin, type StackState } from "./stack-state.ts";
 
@@ -38,8 +39,7 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
   refuse(before);
   if (before !== undefined && MUST_GO.has(before.status)) {
     print(`removing what a creation that failed has left of stack ${name} (${before.status})`);
-    await stacks.remove(name);
-    before = await settled(stacks, deployment);
+    before = await removed(stacks, deployment);
     if (before !== undefined)
       throw new InputError(
         `stack ${name} cannot be removed (${before.status}): ${await reasons(stacks, name)}; remove what is in the way, then run this again`,
@@ -51,8 +51,8 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
     );
   const seen = before === undefined ? [] : await stacks.events(name);
   print(before === undefined ? `creating stack ${name}` : `updating stack ${name}`);
-  if (before === undefined) await stacks.create(name, templateUrl);
-  else if (!(await stacks.update(name, templateUrl))) {
+  if (before === undefined) await stacks.create(name, templateUrl).catch(whenMissing);
+  else if (!(await stacks.update(name, templateUrl).catch(whenMissing))) {
     print("  nothing is to be updated");
     return before.outputs;
   }
@@ -60,31 +60,68 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
   if (after !== undefined && DONE.has(after.status)) return after.outputs;
   // A failed update leaves the stack as it was, and the next attempt removes a failed creation.
   const failed = await failures(stacks, name);
-  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${wordsOf(failed)}; mend that, then run this again`, failed);
+  const why = wordsOf(failed);
+  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${why}; ${mendOf(why)}, then run this again`, failed);
 }
 
-/** The stack when nothing is under way; prints what happens to its resources meanwhile, except `seen`. */
+/** A region that does not have a type of resources refuses the whole template. */
+function whenMissing(error: unknown): never {
+  const sentence = error instanceof Error ? error.message : String(error);
+  const types = /Unrecognized resource types: \[(.*)\]/.exec(sentence)?.[1]?.split(/,\s*/);
+  if (types === undefined) throw error;
+  const failed = types.map((type) => ({ id: type, resource: type, type, status: "CREATE_FAILED", reason: "the region does not have it" }));
+  throw new StackFailed(sentence, failed);
+}
+
+/**
+ * For so many looks a stack may seem as it was before an order that CloudFormation has taken, because its answers are
+ * eventually consistent.
+ */
+const MAX_STALE_LOOKS = 10;
+
+/**
+ * The stack when nothing is under way; prints what happens to its resources meanwhile, except `seen`. With `seen` an
+ * order was given before, whose begin must be among the events.
+ */
 export async function settled(
   stacks: Stacks,
   { name, print, sleep }: Pick<Deployment, "name" | "print" | "sleep">,
   seen?: Set<string>,
 ): Promise<StackState | undefined> {
-  for (let isFirst = true; ; isFirst = false) {
+  let hasBegun = seen === undefined;
+  for (let looks = 1; ; looks += 1) {
     const state = await stacks.describe(name);
-    if (seen !== undefined && state !== undefined) await tellNews(stacks, name, print, seen);
-    if (state === undefined || state.status === "REVIEW_IN_PROGRESS" || !state.status.endsWith("_IN_PROGRESS")) return state;
-    if (isFirst && seen === undefined) print(`stack ${name} is ${state.status}: waiting for its end`);
+    if (seen !== undefined && state !== undefined) hasBegun = (await tellNews(stacks, name, print, seen)) || hasBegun;
+    const isAtRest = state === undefined || state.status === "REVIEW_IN_PROGRESS" || !state.status.endsWith("_IN_PROGRESS");
+    if (isAtRest && (hasBegun || looks > MAX_STALE_LOOKS)) return state;
+    if (looks === 1 && seen === undefined && state !== undefined) print(`stack ${name} is ${state.status}: waiting for its end`);
     await sleep(POLL_MS);
   }
 }
 
-async function tellNews(stacks: Stacks, name: string, print: Deployment["print"], seen: Set<string>): Promise<void> {
+/** Removes a stack at rest and waits for its end; what is left of it when CloudFormation cannot remove it. */
+export async function removed(stacks: Stacks, deployment: Pick<Deployment, "name" | "print" | "sleep">): Promise<StackState | undefined> {
+  const { name, sleep } = deployment;
+  const before = await stacks.describe(name);
+  await stacks.remove(name);
+  for (let looks = 1; ; looks += 1) {
+    const state = await settled(stacks, deployment);
+    if (state === undefined || state.status !== before?.status || looks > MAX_STALE_LOOKS) return state;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Prints what is new; whether the begin of an attempt is. */
+async function tellNews(stacks: Stacks, name: string, print: Deployment["print"], seen: Set<string>): Promise<boolean> {
+  let hasBegun = false;
   for (const { id, resource, status, reason } of [...(await stacks.events(name))].reverse()) {
     if (seen.has(id)) continue;
     seen.add(id);
+    hasBegun ||= isBegin({ resource, status }, name);
     if (/_(COMPLETE|FAILED)$/.test(status))
       print(`  ${status} ${resource}${status.endsWith("_FAILED") && reason !== "" ? `: ${reason}` : ""}`);
   }
+  return hasBegun;
 }
 
 /** Why resources failed in the last attempt; what was only cancelled for that is left out. */

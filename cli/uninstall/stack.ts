@@ -1,6 +1,6 @@
 import type { Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
-import { reasons, settled } from "../install/deploy-stack.ts";
+import { reasons, removed, settled } from "../install/deploy-stack.ts";
 import type { InstallPorts } from "../install/ports.ts";
 
 export interface UninstallOptions {
@@ -22,8 +22,7 @@ export interface UninstallOptions {
 /** Removes a stack, and waits for its end. Throws InputError with CloudFormation's reasons. */
 export async function removeStack(name: string, { stacks, sleep }: InstallPorts, print: Print): Promise<void> {
   await settled(stacks, { name, print, sleep });
-  await stacks.remove(name);
-  const left = await settled(stacks, { name, print, sleep });
+  const left = await removed(stacks, { name, print, sleep });
   if (left === undefined) return;
   throw new InputError(`stack ${name} is ${left.status}: ${await reasons(stacks, name)}; remove what is in the way, then run this again`);
 }

@@ -27,7 +27,8 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Sends one request with AWS's signature, for services of which one call is needed and whose SDK client would add
- * hundreds of kilobytes to a bundle. Does not retry; rejects with one sentence when no answer comes in time.
+ * hundreds of kilobytes to a bundle. Retries only what a closed connection has not taken, and only what may be repeated
+ * (no POST); rejects with one sentence when no answer comes in time.
  */
 export async function signedFetch(caller: SignedCaller, { method, path = "/", headers = {}, body }: SignedRequest): Promise<Response> {
   const { service, region, credentials, fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS } = caller;
@@ -42,14 +43,20 @@ export async function signedFetch(caller: SignedCaller, { method, path = "/", he
   );
   // fetch sets it, and refuses it from others.
   const { host: _host, ...sent } = signed;
+  const send = (): Promise<Response> =>
+    fetch(url.href, { method, headers: sent, signal: AbortSignal.timeout(timeoutMs), ...(body !== undefined && { body }) });
   try {
-    return await fetch(url.href, { method, headers: sent, signal: AbortSignal.timeout(timeoutMs), ...(body !== undefined && { body }) });
+    // A connection that the service has closed is noticed only by its use, when a command has computed meanwhile.
+    return await send().catch((error: Error) => (method !== "POST" && isClosed(error.cause) ? send() : Promise.reject(error)));
   } catch (error) {
     // fetch says only "fetch failed"; the cause says why.
     const { cause = error } = error as Error;
     throw new Error(`${url.host} cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
+
+const isClosed = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && (cause.code === "ECONNRESET" || cause.code === "UND_ERR_SOCKET");
 
 /** The domain of a region's endpoints. */
 export function dnsSuffix(region: string): string {

@@ -61,7 +61,7 @@ describe("install", () => {
     world.ending = "Specified ReservedConcurrentExecutions decreases the account's limit.";
     const { answer } = await run(world);
     expect(String(answer)).toContain(
-      "ended as ROLLBACK_COMPLETE: Notify: Specified ReservedConcurrentExecutions decreases the account's limit; mend that",
+      "ended as ROLLBACK_COMPLETE: Notify: Specified ReservedConcurrentExecutions decreases the account's limit; mend that, then run this again",
     );
     expect(world.objects.size).toBe(0);
     world.ending = "COMPLETE";

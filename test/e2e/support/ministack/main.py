@@ -5,12 +5,13 @@ import json
 import os
 import re
 import string
+import urllib.request
 
 from filter_pattern import matches
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime
 from ministack.services import cloudwatch_logs, eventbridge, lambda_svc, scheduler
-from ministack.services.cloudformation import provisioners
+from ministack.services.cloudformation import provisioners, stacks
 
 # CloudWatch Logs: MiniStack knows bare terms only; a subscription filter may also be a JSON pattern.
 cloudwatch_logs._subscription_pattern_matches = lambda pattern, message: matches(pattern or "", message or "")
@@ -116,6 +117,20 @@ provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"] = {
     **_secret_handlers, "create": _secret_create, "update": _secret_update,
     "delete": lambda physical_id, props: _secret_handlers["delete"](_secret_name(physical_id), props)}
 
+# CloudFormation: the endpoint of an HTTP API is that of AWS, https; MiniStack gives its own.
+_api_handlers = provisioners._RESOURCE_HANDLERS["AWS::ApiGatewayV2::Api"]
+
+
+def _with_https(result):
+    physical_id, attributes = result
+    region = os.environ.get("MINISTACK_REGION", "us-east-1")
+    return physical_id, {**attributes, "ApiEndpoint": f"https://{physical_id}.execute-api.{region}.amazonaws.com"}
+
+
+provisioners._RESOURCE_HANDLERS["AWS::ApiGatewayV2::Api"] = {
+    **_api_handlers, "create": lambda *args: _with_https(_api_handlers["create"](*args)),
+    "update": lambda *args, **kwargs: _with_https(_api_handlers["update"](*args, **kwargs))}
+
 # Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the
 # batch's own name.
 _extract_iam_action = iam_actions.extract_iam_action
@@ -197,6 +212,41 @@ def _invoke(worker, *args, **kwargs):
 if _busy_dir:
     _worker_spawn, lambda_runtime.Worker._spawn = lambda_runtime.Worker._spawn, _spawn
     _worker_invoke, lambda_runtime.Worker.invoke = lambda_runtime.Worker.invoke, _invoke
+
+# HARNESS_ACCOUNT is the address of an account model (test/account), which is asked before CloudFormation makes or
+# changes a resource, because MiniStack refuses nothing that an account's limits, controls and policies refuse.
+_account = os.environ.get("HARNESS_ACCOUNT")
+_provision_resource, _update_resource = stacks._provision_resource, stacks._update_resource
+_delete_resource = stacks._delete_resource
+
+
+def _ask_account(path, resource_type, logical_id, props):
+    body = json.dumps({"type": resource_type, "logicalId": logical_id, "properties": props}, default=str).encode()
+    with urllib.request.urlopen(urllib.request.Request(_account + path, data=body), timeout=60) as answer:
+        refusal = json.load(answer).get("refuse")
+    if refusal:
+        raise ValueError(refusal)
+
+
+def _provision_if_allowed(resource_type, logical_id, props, *args):
+    _ask_account("/_account/make", resource_type, logical_id, props)
+    return _provision_resource(resource_type, logical_id, props, *args)
+
+
+def _update_if_allowed(resource_type, physical_id, old_props, new_props, stack_name, logical_id=None, *args):
+    if old_props != new_props:
+        _ask_account("/_account/make", resource_type, logical_id, new_props)
+    return _update_resource(resource_type, physical_id, old_props, new_props, stack_name, logical_id, *args)
+
+
+def _delete_and_tell(resource_type, physical_id, props, stack_name=None, logical_id=None):
+    _delete_resource(resource_type, physical_id, props, stack_name, logical_id)
+    _ask_account("/_account/gone", resource_type, logical_id, props)
+
+
+if _account:
+    stacks._provision_resource, stacks._update_resource = _provision_if_allowed, _update_if_allowed
+    stacks._delete_resource = _delete_and_tell
 
 if __name__ == "__main__":
     app.main()

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import type { Statement } from "../e2e/iam/policy.ts";
+import type { AccountSettings } from "./rules.ts";
+
+export const ACCOUNT = "111122223333";
+export const REGION = "us-west-2";
+export const NODE_ROLE = "KarpenterNodeRole-c1";
+
+const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
+
+/** The policy that docs/security.md gives the person who installs. */
+export function installersPolicy(): readonly Statement[] {
+  const page = readFileSync("docs/security.md", "utf8");
+  const after = page.slice(page.indexOf("<!-- installer's policy"));
+  const text = /```json\n([\s\S]*?)```/.exec(after)?.[1];
+  if (text === undefined) throw new Error("docs/security.md has no installer's policy");
+  const { Statement: statements } = JSON.parse(text) as {
+    readonly Statement: readonly (Statement & { readonly Resource: string | string[] })[];
+  };
+  return statements.map((one) => ({ ...one, Action: list<string>(one.Action), Resource: list<string>(one.Resource) }));
+}
+
+/** An account in which everything is ready for cluster c1, with what a test changes. */
+export const accountWith = (changed: Partial<AccountSettings> = {}): AccountSettings => ({
+  ...{ region: REGION, account: ACCOUNT, lambdaLimit: 1_000, hooks: {}, identity: installersPolicy(), scp: [] },
+  ...{ clusters: { c1: "API" }, logGroups: { "/aws/eks/c1/cluster": 0 }, keys: {}, subnets: [], missingTypes: [] },
+  roles: [NODE_ROLE, "AWSServiceRoleForEC2Spot"],
+  accessEntries: [`c1 arn:aws:iam::${ACCOUNT}:role/${NODE_ROLE}`],
+  ...changed,
+});
