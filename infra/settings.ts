@@ -165,6 +165,9 @@ const settings = z.strictObject({
 /** The keys of a cluster and of the settings file. */
 export const CLUSTER_SHAPE: Readonly<Record<string, unknown>> = cluster.shape;
 export const DEPLOYMENT_SHAPE: Readonly<Record<string, unknown>> = settings.shape;
+/** The same as schemas, of which the package's types are made. */
+export const CLUSTER_SCHEMA: z.ZodType = cluster;
+export const DEPLOYMENT_SCHEMA: z.ZodType = settings;
 
 export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;

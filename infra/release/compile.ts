@@ -4,6 +4,11 @@ import { build, type Metafile, type Plugin } from "esbuild";
 import { leanAwsSchemas } from "../bundle-plugins.ts";
 import { ROOT } from "../dist.ts";
 
+/** Dependencies in CommonJS call require. */
+const WITH_REQUIRE = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+};
+
 /** The folder of the compiled program in the package. */
 export const LIB = "lib";
 
@@ -28,13 +33,38 @@ export async function compileProgram(outDir: string, target: string): Promise<Me
     alias: { "aws-cdk-lib": CDK_CORE },
     // No compiled file is a program but main.js, and that calls what it imports itself.
     define: { "import.meta.main": "false" },
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
+    banner: WITH_REQUIRE,
     legalComments: "none",
     // A release has the page compiled, so nothing calls the compiler there.
     external: ["esbuild"],
     plugins: [inRelease, placesInPackage, cdkModules, withoutTemplateValidator, leanAwsSchemas],
+    metafile: true,
+    logLevel: "silent",
+  });
+  return metafile;
+}
+
+/**
+ * Compiles the construct for users' own apps into OUT_DIR/lib/index.js. The CDK is not in it: a construct must be of the
+ * same CDK as the app that it is in.
+ */
+export async function compileConstruct(outDir: string, target: string): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { index: join(ROOT, "infra/construct.ts") },
+    outdir: join(outDir, LIB),
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    platform: "node",
+    target,
+    format: "esm",
+    mainFields: ["module", "main"],
+    external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs"],
+    banner: WITH_REQUIRE,
+    define: { "import.meta.main": "false" },
+    legalComments: "none",
+    plugins: [inRelease, placesInPackage],
     metafile: true,
     logLevel: "silent",
   });

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   const empty = join(work, "empty");
   mkdirSync(empty);
   const [first, second] = [await makeRelease(join(work, "first")), await makeRelease(join(work, "second"))];
-  const [tarball = "", bill = "", sums = ""] = first;
+  const [tarball = "", bill = "", statement = "", sums = ""] = first;
   const node = oldNode();
   execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--offline", tarball], { cwd: empty });
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
       for (const [i, file] of first.entries()) if (!readFileSync(file).equals(readFileSync(second[i] ?? ""))) fails(`${file} differs`);
     },
     "the checksums are those of the files": () => {
-      const lines = [tarball, bill].map(
+      const lines = [tarball, bill, statement].map(
         (file) => `${createHash("sha256").update(readFileSync(file)).digest("hex")}  ${file.split("/").at(-1)}\n`,
       );
       if (readFileSync(sums, "utf8") !== lines.join("")) fails("they differ");
@@ -144,6 +144,48 @@ async function main(): Promise<void> {
       const ended = run("install", "--cluster", "c1", "--dry-run");
       const isTold = ended.stdout.includes("ok     region: us-west-2\nFAULT  credentials: AWS does not accept your credentials");
       expectThat(ended.status === 2 && isTold && ended.stderr.startsWith("one check fails, so nothing was installed"), ended);
+    },
+    "the provenance statement names the tarball and its SHA-256": () => {
+      const { _type, subject } = JSON.parse(readFileSync(statement, "utf8")) as {
+        readonly _type: string;
+        readonly subject: readonly { readonly name: string; readonly digest: { readonly sha256: string } }[];
+      };
+      const sha256 = createHash("sha256").update(readFileSync(tarball)).digest("hex");
+      if (_type !== "https://in-toto.io/Statement/v1" || subject[0]?.digest.sha256 !== sha256) fails(JSON.stringify(subject));
+    },
+    "a user's own CDK app takes the construct, by import and by require, with types": () => {
+      for (const name of ["aws-cdk-lib", "constructs", "@types"])
+        symlinkSync(join(ROOT, "node_modules", name), join(empty, "node_modules", name));
+      const body = `const app = new App({ outdir: "out" });
+        const platform = new Stack(app, "Platform");
+        const made = new KarpenterServerless(platform, "Nodes", { clusters: ["prod", { name: "theirs", account: "222233334444" }], architecture: "x86_64" });
+        if (made.accessStacks.length !== 1) throw new Error("no access stack");
+        app.synth();`;
+      const imports = 'import { App, Stack } from "aws-cdk-lib";\nimport { KarpenterServerless } from "karpenter-serverless";\n';
+      writeFileSync(join(empty, "app.mts"), imports + body);
+      writeFileSync(join(empty, "app.mjs"), imports + body);
+      writeFileSync(
+        join(empty, "app.cjs"),
+        `const { App, Stack } = require("aws-cdk-lib"); const { KarpenterServerless } = require("karpenter-serverless");\n${body}`,
+      );
+      for (const file of ["app.mjs", "app.cjs"]) {
+        rmSync(join(empty, "out"), { recursive: true, force: true });
+        const ended = spawnSync(node, [file], { cwd: empty, encoding: "utf8", env });
+        expectThat(ended.status === 0, ended);
+        const assembly = readdirSync(join(empty, "out"));
+        for (const stack of ["karpenter-serverless", "karpenter-serverless-access-theirs"])
+          if (!assembly.some((name) => name.includes("NodesStack") || name.includes(stack))) fails(`${file}: ${assembly.join(", ")}`);
+        if (assembly.filter((name) => name.startsWith("asset.")).length < 6) fails(`${file}: ${assembly.join(", ")}`);
+      }
+      const tsc = (source: string): Ended => {
+        writeFileSync(join(empty, "app.mts"), source);
+        const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023", "app.mts"];
+        return spawnSync(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...options], { cwd: empty, encoding: "utf8" });
+      };
+      const right = tsc(imports + body);
+      expectThat(right.status === 0, right);
+      const wrong = tsc(imports + body.replace("architecture:", "architektur:"));
+      expectThat(wrong.status !== 0 && wrong.stdout.includes("architektur"), wrong);
     },
     "a bad command line is one sentence": () => {
       const ended = run("slove");

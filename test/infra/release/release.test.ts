@@ -1,8 +1,18 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Metafile } from "esbuild";
 import { describe, expect, it } from "vitest";
+import { assetsOf } from "../../../cli/install/upload.ts";
 import { bundledPackages, checkChangelog } from "../../../infra/release/bundled-packages.ts";
 import { withPlaces } from "../../../infra/release/compile.ts";
+import { provenance } from "../../../infra/release/provenance.ts";
 import { sbom } from "../../../infra/release/sbom.ts";
+import { packageTypes } from "../../../infra/release/types.ts";
+import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE, parseSettings } from "../../../infra/settings.ts";
+import { makeStacks, synthesized } from "../../../infra/synthesis.ts";
 
 const metafile = (inputs: Readonly<Record<string, number>>): Metafile => ({
   inputs: {},
@@ -15,6 +25,9 @@ const metafile = (inputs: Readonly<Record<string, number>>): Metafile => ({
     },
   },
 });
+
+/** HashiCorp's own parser. Its types would bring those of the browser into the project. */
+const { parse } = createRequire(import.meta.url)("@cdktf/hcl2json") as { readonly parse: (file: string, text: string) => Promise<object> };
 
 const LOCKED = {
   packages: {
@@ -66,6 +79,59 @@ describe("the bill of materials", () => {
     expect(serial("1.0.0")).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(serial("1.0.0")).toBe(serial("1.0.0"));
     expect(serial("1.0.0")).not.toBe(serial("1.0.1"));
+  });
+});
+
+describe("the provenance statement", () => {
+  const packages = bundledPackages([metafile({ "node_modules/@scope/a/x.js": 1 })], LOCKED);
+
+  it("it has the form of in-toto and SLSA: files with their digests, the commit, and the packages that are bundled", () => {
+    expect(provenance({ name: "p", version: "1.0.0", commit: "abc" }, [{ name: "p.tgz", sha256: "00" }], packages)).toMatchObject({
+      _type: "https://in-toto.io/Statement/v1",
+      subject: [{ name: "p.tgz", digest: { sha256: "00" } }],
+      predicateType: "https://slsa.dev/provenance/v1",
+      predicate: {
+        buildDefinition: {
+          externalParameters: { version: "1.0.0" },
+          resolvedDependencies: [{ digest: { gitCommit: "abc" } }, { uri: "pkg:npm/%40scope/a@1.2.3", digest: { sha512: "010203" } }],
+        },
+      },
+    });
+  });
+});
+
+describe("the types of the construct", () => {
+  it("every setting of a deployment and of a cluster is a property with its note", () => {
+    const text = packageTypes();
+    const ofApp = Object.keys(DEPLOYMENT_SHAPE).filter((key) => key !== "assetsBucket" && key !== "region");
+    for (const key of [...ofApp, ...Object.keys(CLUSTER_SHAPE)]) expect(text).toMatch(new RegExp(`\\*/\\n  readonly ${key}\\??: `));
+    expect(text).toContain('readonly architecture?: "arm64" | "x86_64";');
+    expect(text).not.toContain("unknown");
+  });
+});
+
+describe("the example for Terraform", () => {
+  it("it is HCL, and reads of the synthesis what the synthesis writes", async () => {
+    const text = readFileSync("examples/terraform/main.tf", "utf8");
+    const { resource, locals } = (await parse("main.tf", text)) as {
+      readonly resource: Readonly<Record<string, object>>;
+      readonly locals: readonly Readonly<Record<string, string>>[];
+    };
+    expect(Object.keys(resource).sort()).toEqual(["aws_cloudformation_stack", "aws_s3_object"]);
+    const out = mkdtempSync(join(tmpdir(), "terraform-"));
+    const settings = parseSettings({ clusters: [{ name: "c1" }], assetsBucket: "my-bucket" }, "test");
+    writeFileSync(join(out, "index.mjs"), "");
+    synthesized(
+      makeStacks({ settings, outDir: join(out, "cdk.out"), code: () => Code.fromAsset(out, { exclude: ["cdk.out"] }) }),
+      settings,
+      out,
+    );
+    const { assets, templateKey } = assetsOf(join(out, "cdk.out"), settings.stackName);
+    rmSync(out, { recursive: true });
+    // Each file has one destination, one file is the template, and both kinds of packaging are known to the example.
+    expect(new Set(assets.map(({ packaging }) => packaging))).toEqual(new Set(["zip", "file"]));
+    expect(assets.filter(({ path }) => path.endsWith(".template.json")).map(({ key }) => key)).toEqual([templateKey]);
+    expect(Object.values(locals[0] ?? {}).join()).toContain("values(file.destinations)[0].objectKey");
   });
 });
 
