@@ -23,8 +23,8 @@ export interface KarpenterServerlessProps extends Readonly<Record<string, unknow
 }
 
 /**
- * An autoscaler for EKS clusters in an app of the CDK: `new KarpenterServerless(this, "Nodes", { clusters: ["prod"] })`.
- * It makes a stack of its own beside the app's. Throws one sentence about a wrong setting.
+ * An autoscaler for EKS clusters in an app of the CDK: `new KarpenterServerless(this, "Nodes", { clusters: ["prod"]
+ * })`. It makes a stack of its own beside the app's. Throws one sentence about a wrong setting.
  */
 export class KarpenterServerless extends Construct {
   /** The functions' stack, whose outputs say the rest. */

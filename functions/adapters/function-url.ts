@@ -25,8 +25,8 @@ export const functionUrlEntry =
   };
 
 /**
- * The event in the form of a function URL's, which an HTTP API shares. A REST API's has another: its path is without the
- * stage, and the names of its headers are as the caller wrote them.
+ * The event in the form of a function URL's, which an HTTP API shares. A REST API's has another: its path is without
+ * the stage, and the names of its headers are as the caller wrote them.
  */
 export function urlEvent(event: unknown): Json {
   const json = event as Json;

@@ -45,8 +45,8 @@ export async function compileProgram(outDir: string, target: string): Promise<Me
 }
 
 /**
- * Compiles the construct for users' own apps into OUT_DIR/lib/index.js. The CDK is not in it: a construct must be of the
- * same CDK as the app that it is in.
+ * Compiles the construct for users' own apps into OUT_DIR/lib/index.js. The CDK is not in it: a construct must be of
+ * the same CDK as the app that it is in.
  */
 export async function compileConstruct(outDir: string, target: string): Promise<Metafile> {
   const { metafile } = await build({

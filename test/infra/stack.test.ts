@@ -436,7 +436,7 @@ describe("settings", () => {
 
   it("a key of the customer's own encrypts table, queues, secrets, logs and environments, and functions use it by way of these services", () => {
     const kmsKeyArn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
-    const made = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true, kmsKeyArn }, "key");
+    const made = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true, scrape: true, kmsKeyArn }, "key");
     made.allResourcesProperties("AWS::DynamoDB::Table", { SSESpecification: { SSEType: "KMS", KMSMasterKeyId: kmsKeyArn } });
     made.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: kmsKeyArn, SqsManagedSseEnabled: Match.absent() });
     made.allResourcesProperties("AWS::SecretsManager::Secret", { KmsKeyId: kmsKeyArn });
