@@ -44,11 +44,21 @@ export interface AccountOptions {
   readonly functionsEnv?: (url: string) => Readonly<Record<string, string>>;
   /** EC2's buckets by the kind of action: Amazon EC2 API Reference, Request throttling. */
   readonly ec2Buckets?: Readonly<Record<"describe" | "mutate", TokenBucket>>;
+  /** How many times as fast schedules run. */
+  readonly timeScale?: number;
   /** For so many ms after a change questions about stacks are answered as before. */
   readonly lagMs?: number;
 }
 
-export async function startAccount({ dataDir, settings, fake, functionsEnv, ec2Buckets, lagMs = 0 }: AccountOptions): Promise<Account> {
+export async function startAccount({
+  dataDir,
+  settings,
+  fake,
+  functionsEnv,
+  ec2Buckets,
+  timeScale = 1,
+  lagMs = 0,
+}: AccountOptions): Promise<Account> {
   const calls: string[] = [];
   const shapeFaults = new Set<string>();
   const refusals: string[] = [];
@@ -71,7 +81,7 @@ export async function startAccount({ dataDir, settings, fake, functionsEnv, ec2B
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const ministack = await startMiniStack({
-    ...{ dataDir, region: settings.region, accountId: settings.account },
+    ...{ dataDir, region: settings.region, accountId: settings.account, timeScale },
     env: { HARNESS_ACCOUNT: url, ...functionsEnv?.(url) },
   });
   const account: Account = {

@@ -27,11 +27,16 @@ export function personsQuestion({ service, action, input }: AwsCall, { region, a
     eks: () => arn(`cluster/${String(given["name"] ?? given["clusterName"] ?? "*")}`),
     secretsmanager: () => one("SecretId"),
     iam: () => `arn:aws:iam::${account}:role/${one("RoleName")}`,
+    ec2: () => (action.startsWith("Describe") ? "*" : arn("launch-template/lt-1")),
     dynamodb: () => arn(`table/${one("TableName")}`),
   };
   return {
     action: RENAMED[name] ?? name,
     resource: resources[service]?.() ?? "*",
-    context: { "aws:RequestedRegion": region },
+    context: {
+      "aws:RequestedRegion": region,
+      // The launch templates of an account are those of the functions here, which carry these tags.
+      ...(name === "ec2:DeleteLaunchTemplate" && { "aws:ResourceTag/karpenter.sh/nodepool": "default" }),
+    },
   };
 }

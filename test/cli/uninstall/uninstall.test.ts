@@ -39,6 +39,7 @@ async function installed(): Promise<World> {
   if (nodeClass === undefined) throw new Error("there is no EC2NodeClass");
   const held = { ...nodeClass, metadata: { ...nodeClass.metadata, finalizers: ["karpenter.k8s.aws/termination"] } };
   for (const object of [held, claim("default-1", OURS), claim("auto-1", AUTO_MODE)]) world.objects.set(keyOf(object), object);
+  world.left.templates = 2;
   world.calls = 0;
   return world;
 }
@@ -68,7 +69,9 @@ describe("uninstall", () => {
       "  ValidatingWebhookConfiguration karpenter-serverless-notify removed",
       "removing stack karpenter-serverless; its table table-1 stays",
       "RBAC and FlowSchema of cluster c1 removed",
+      "2 launch templates removed",
     ]);
+    expect(world.left.templates).toBe(0);
     expect(answer).toMatchObject({ output: expect.stringContaining("aws dynamodb delete-table --region us-west-2 --table-name table-1") });
   });
 
