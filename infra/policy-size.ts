@@ -70,7 +70,7 @@ export function sizeOf(stack: Stack, statement: PolicyStatement): number {
 }
 
 /** A resolved value with CloudFormation's functions replaced by the longest text that they can give. */
-function filled(value: unknown): unknown {
+export function filled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(filled);
   if (typeof value !== "object" || value === null) return value;
   if ("Ref" in value) return PSEUDO.get(String(value.Ref)) ?? RESOURCE;
