@@ -16,7 +16,9 @@ interface Written {
 
 /** The commands of the shell blocks of a page, without comments, pipes and what follows them. */
 function commandsOf(page: string): readonly Written[] {
-  const blocks = [...readFileSync(page, "utf8").matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block.replaceAll("\\\n", " "));
+  const blocks = [...readFileSync(page, "utf8").matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) =>
+    block.replaceAll("\\\n", " "),
+  );
   return blocks.flatMap((block) =>
     block.split("\n").flatMap((text) =>
       text
@@ -67,7 +69,9 @@ describe("the commands that documents tell newcomers to type", () => {
   });
 
   it("each npm script that documents name is in package.json", () => {
-    const named = all.flatMap(({ words }) => (words[0] === "npm" && words[1] === "run" ? (words.slice(2).find((word) => !word.startsWith("-")) ?? []) : []));
+    const named = all.flatMap(({ words }) =>
+      words[0] === "npm" && words[1] === "run" ? (words.slice(2).find((word) => !word.startsWith("-")) ?? []) : [],
+    );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
   });

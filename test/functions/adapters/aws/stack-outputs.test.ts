@@ -46,6 +46,9 @@ it.for([
 });
 
 it("characters that XML writes as numbers are read as themselves", async () => {
-  const { reader } = asked(200, xml("<member><OutputKey>A</OutputKey><OutputValue>the &#39;b&#x27; &#xZZ; &amp;#39;</OutputValue></member>"));
+  const { reader } = asked(
+    200,
+    xml("<member><OutputKey>A</OutputKey><OutputValue>the &#39;b&#x27; &#xZZ; &amp;#39;</OutputValue></member>"),
+  );
   expect(await stackOutputs("s", reader)).toEqual({ A: "the 'b' &#xZZ; &#39;" });
 });
