@@ -17,7 +17,7 @@ export interface FactsOptions {
 
 /**
  * How long a description is used. Endpoint and service network of a cluster never change, its certificate authority
- * seldom does.
+ * seldom does; only a cluster that is made again under its name has another.
  */
 const MAX_DESCRIPTION_AGE_MS = 3_600_000;
 
@@ -33,14 +33,19 @@ interface Remembered {
  * table that fails costs only a call to EKS. Rejects when EKS does not describe a cluster of which the table has no
  * description.
  */
-export function clusterFacts({ store, describe, log, now }: FactsOptions): (cluster: ClusterConfig) => Promise<ClusterFacts> {
-  return async (cluster) => {
+export function clusterFacts({
+  store,
+  describe,
+  log,
+  now,
+}: FactsOptions): (cluster: ClusterConfig, maxAgeMs?: number) => Promise<ClusterFacts> {
+  return async (cluster, maxAgeMs = MAX_DESCRIPTION_AGE_MS) => {
     const document = `cluster/${cluster.name}`;
     const { endpoint, caBundle, roleArn } = cluster;
     const config = JSON.stringify({ endpoint, caBundle, roleArn });
     const remembered = await recall(document).catch(() => undefined);
     const known = remembered !== undefined && JSON.stringify(remembered.config) === config ? remembered : undefined;
-    if (known !== undefined && now() - known.describedAt < MAX_DESCRIPTION_AGE_MS) return known.facts;
+    if (known !== undefined && now() - known.describedAt < maxAgeMs) return known.facts;
     try {
       const facts = await describe(cluster);
       await remember(document, { describedAt: now(), config: JSON.parse(config) as Remembered["config"], facts });

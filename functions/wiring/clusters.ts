@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
 import type { Announcements } from "../../core/ports/announcements.ts";
 import { catalogueSource } from "../adapters/catalogue/source.ts";
 import type { ClusterConfig } from "../adapters/cluster-list.ts";
@@ -8,13 +9,14 @@ import { eksToken } from "../adapters/kubernetes/eks-token.ts";
 import { informer, type Readings } from "../adapters/kubernetes/informer.ts";
 import { listMemory } from "../adapters/kubernetes/list-memory.ts";
 import { paced } from "../adapters/kubernetes/pace.ts";
-import { httpsTransport } from "../adapters/kubernetes/transport.ts";
+import { httpsTransport, type Transport } from "../adapters/kubernetes/transport.ts";
 import { noAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { type ConnectedDeps, forDecision } from "./decision.ts";
+import { keptConnections } from "./kept-connections.ts";
 import { later } from "./later.ts";
 
 /** Objects in memory: some 300 MB of pods and nodes. No benchmark has tuned it. */
@@ -26,9 +28,9 @@ interface Connected {
 }
 
 /**
- * The ports of each cluster, made at their first use and kept while the function is warm; each call begins a decision
- * (decision.ts). Undefined for a cluster that this stack does not serve. When a cluster's description fails, the call
- * rejects and the next call tries again.
+ * The ports of each cluster, made at their first use and kept while the function is warm (kept-connections.ts); each
+ * call begins a decision (decision.ts). Undefined for a cluster that this stack does not serve. When a cluster's
+ * description fails, the call rejects and the next call tries again.
  */
 export function wireClusters(
   base: Base,
@@ -37,7 +39,6 @@ export function wireClusters(
 ): (cluster: string) => Promise<ClusterDeps | undefined> {
   const { region } = base.config;
   const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base, region, base.now, id));
-  const known = new Map<string, Promise<Connected>>();
   const memory = listMemory(MAX_REMEMBERED_OBJECTS);
   const { settings, kubeClientQps: qps, kubeClientBurst: burst } = base.config;
   const factsOf = clusterFacts({
@@ -47,13 +48,12 @@ export function wireClusters(
       (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
 
-  const connect = async (config: ClusterConfig): Promise<Connected> => {
-    const cluster = await factsOf(config);
+  const connect = (config: ClusterConfig, cluster: ClusterFacts, lost: () => void): Connected => {
     const { id: account, credentials } = accountOf(config);
     const token = eksToken({ cluster: cluster.name, region, credentials });
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
-    const transport = paced(httpsTransport(connection), { qps, burst });
+    const transport = telling(paced(httpsTransport(connection), { qps, burst }), lost);
     const deps: ConnectedDeps = {
       cluster,
       ...(account !== undefined && { account }),
@@ -61,22 +61,30 @@ export function wireClusters(
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metricsOf(cluster.name), now: base.now },
       ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, later, newId: randomUUID },
     };
-    return { deps, read: informer({ memory, cluster: cluster.name, ...transport }) };
+    // The lists of a cluster that had the same name are not this one's.
+    return { deps, read: informer({ memory, cluster: `${cluster.name} ${cluster.endpoint}`, ...transport }) };
   };
+  const connectionTo = keptConnections({ factsOf, connect, now: base.now });
 
   return async (name) => {
     const config = base.config.clusters.find((cluster) => cluster.name === name);
     if (config === undefined) return undefined;
-    const connecting = known.get(name) ?? connect(config);
-    known.set(name, connecting);
+    const { deps, read } = await connectionTo(config);
+    return forDecision(deps, read());
+  };
+}
+
+/** The transport; `lost` is called when a request has no answer. */
+function telling<T extends { readonly send: Transport }>(transport: T, lost: () => void): T {
+  const send: Transport = async (request) => {
     try {
-      const { deps, read } = await connecting;
-      return forDecision(deps, read());
+      return await transport.send(request);
     } catch (error) {
-      known.delete(name);
+      lost();
       throw error;
     }
   };
+  return { ...transport, send };
 }
 
 /** The same, with a port of the cluster's account that only one function has: its instances, or its offerings. */
