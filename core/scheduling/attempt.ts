@@ -63,6 +63,8 @@ export class Attempt {
    */
   readonly deferred = new Set<number>();
   readonly limits: Limits;
+  /** What packing proposed; undefined without the strategy "packed". */
+  #proposals: NodeProposals | undefined;
   readonly #evaluation: Evaluation;
   readonly #maker: ClaimMaker;
 
@@ -120,6 +122,17 @@ export class Attempt {
     return this.#evaluation.steps;
   }
 
+  /**
+   * Whether the new nodes are those that packing proposed for all pods, for what it said that they cost: no attempt
+   * costs less, if the proposal was optimal.
+   */
+  follows(cost: number): "optimal" | "packed" | undefined {
+    const proposals = this.#proposals;
+    if (proposals === undefined || this.failed.size > 0 || this.nodes.some(({ pods }) => pods.length > 0)) return undefined;
+    if (Math.abs(cost - proposals.cost) > PRICE_TOLERANCE) return undefined;
+    return proposals.isOptimal ? "optimal" : "packed";
+  }
+
   /** Places pods class by class as long as some pod is placed; `next` counts those of each class. */
   #placeAll(order: readonly PodClass[], waiting: readonly (readonly Pod[])[], next: number[]): void {
     for (let progress = true; progress; ) {
@@ -153,6 +166,7 @@ export class Attempt {
     for (let round = 0; round < MAX_PACKING_ROUNDS; round++) {
       const left = waiting.map((pods, index) => (isReal.has(index) ? pods.length : 0));
       const proposals = proposeNodes(this.problem, left, this.topology, spent);
+      this.#proposals ??= proposals;
       if (proposals === undefined || !this.#followRound(real, waiting, proposals, spent)) break;
     }
     this.#isByAddedPrice = true;

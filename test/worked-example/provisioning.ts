@@ -85,7 +85,7 @@ export function provisioningExample(): string {
   const best = variants.reduce((a, b) => (priceOf(b.batches) < priceOf(a.batches) ? b : a));
   const start = best.batches.flatMap(single);
   const improved = ruinAndRecreate(start, packer, demand.items.length);
-  const repacked = repackParts(improved, new OptimalPacker(demand, groups, prices));
+  const repacked = repackParts(improved, new OptimalPacker(demand, groups, packer.values));
   const batchRow = (batches: readonly NodeBatch[]): string => {
     const rows = batches
       .flatMap((batch) => single(batch))

@@ -79,6 +79,11 @@ export interface Demand {
    * packing leaves out, because its places depend too much on other pods.
    */
   readonly itemOfPod: readonly (Int32Array | undefined)[];
+  /**
+   * Zones among which pods were divided beforehand, by rising price for all of those pods. Another division may be
+   * cheaper.
+   */
+  readonly forecastZones: readonly string[];
 }
 
 /**
@@ -93,14 +98,16 @@ export function demandOf(
   left: readonly number[],
   topology: TopologyState,
   without?: ReadonlySet<Template>,
+  firstZones: readonly string[] = [],
 ): Demand {
-  const exact = demandWith(problem, left, topology, without, (_, set) => ({ set, text: String(set.id) }), MAX_KINDS);
+  const rules = { without, firstZones };
+  const exact = demandWith(problem, left, topology, rules, (_, set) => ({ set, text: String(set.id) }), MAX_KINDS);
   const merged = (): Demand | undefined =>
-    demandWith(problem, left, topology, without, (pools, set) => mergedRequirements(problem, pools, set));
+    demandWith(problem, left, topology, rules, (pools, set) => mergedRequirements(problem, pools, set));
   return exact ?? withoutRareKinds(merged() ?? NO_DEMAND);
 }
 
-const NO_DEMAND: Demand = { kinds: [], items: [], itemOfPod: [] };
+const NO_DEMAND: Demand = { kinds: [], items: [], itemOfPod: [], forecastZones: [] };
 
 /**
  * `demandOf` where kinds are told apart by the texts of `simplified` requirements; undefined with more than `maxKinds`.
@@ -109,7 +116,7 @@ function demandWith(
   problem: SchedulingProblem,
   left: readonly number[],
   topology: TopologyState,
-  without: ReadonlySet<Template> | undefined,
+  { without, firstZones }: { readonly without: ReadonlySet<Template> | undefined; readonly firstZones: readonly string[] },
   simplified: (pools: readonly Template[], set: RequirementSet) => MergedRequirements,
   maxKinds = Number.POSITIVE_INFINITY,
 ): Demand | undefined {
@@ -117,6 +124,7 @@ function demandWith(
   const items: (Item & { pods: number })[] = [];
   const kindIds = new Map<string, number>();
   const itemIds = new Map<string, number>();
+  const zonePrices = new Map<string, number>();
   const itemOf = (pools: readonly Template[], own: RequirementSet, podData: PodData): number => {
     const { set, text: setText } = simplified(pools, own);
     const tolerations = podData.tolerations.length > 0 ? JSON.stringify(podData.tolerations) : "";
@@ -148,8 +156,9 @@ function demandWith(
     const group = podData.areas.find((area) => podData.self.has(area));
     if (group === undefined) itemIndexes.fill(itemOf(pools, set, podData));
     else {
-      const zones = zonesFor(problem.sets, pools, set, podData, topology.counts[group.index] ?? new Map());
+      const zones = zonesFor(problem.sets, pools, set, podData, topology.counts[group.index] ?? new Map(), firstZones);
       if (zones.length === 0) return undefined;
+      if (zones.length > 1) for (const { name, price } of zones) zonePrices.set(name, (zonePrices.get(name) ?? 0) + pods * price);
       const bySet = new Map<RequirementSet, number>();
       assignZones(zones, group, itemIndexes, (zone) => {
         const item = bySet.get(zone.set) ?? itemOf(pools, zone.set, podData);
@@ -163,7 +172,8 @@ function demandWith(
     }
     return itemIndexes;
   });
-  return kinds.length > maxKinds ? undefined : { kinds, items, itemOfPod };
+  const forecastZones = [...zonePrices].sort(([a, p], [b, q]) => p - q || (a < b ? -1 : 1)).map(([name]) => name);
+  return kinds.length > maxKinds ? undefined : { kinds, items, itemOfPod, forecastZones };
 }
 
 /** A demand with only the MAX_KINDS kinds of the most pods; the classes of the others are left out. */
@@ -181,6 +191,7 @@ function withoutRareKinds(demand: Demand): Demand {
     return [{ ...item, kind }];
   });
   return {
+    ...demand,
     kinds: demand.kinds.filter((_, kind) => kept.has(kind)),
     items,
     itemOfPod: demand.itemOfPod.map((itemIndexes) => {
@@ -212,6 +223,7 @@ function maxPresentOnHost(group: TopologyGroup, podData: PodData): number {
 }
 
 interface Zone {
+  readonly name: string;
   readonly set: RequirementSet;
   /** USD per hour of the pod's cheapest share of an instance type in the zone. */
   readonly price: number;
@@ -219,14 +231,19 @@ interface Zone {
   pods: number;
 }
 
-/** Zones in which some instance type has room for the pod, by rising price of the pod's share of it. */
+/**
+ * Zones in which some instance type has room for the pod: those of `first`, then by rising price of the pod's share of
+ * a type.
+ */
 function zonesFor(
   sets: RequirementSets,
   pools: readonly Template[],
   set: RequirementSet,
   podData: PodData,
   counts: ReadonlyMap<string, number>,
+  first: readonly string[],
 ): Zone[] {
+  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
   return [...counts]
     .flatMap(([name, pods]) => {
       const there = sets.join(set, sets.oneOf(ZONE, [name]));
@@ -238,7 +255,7 @@ function zonesFor(
       const price = Math.min(...shares);
       return price === Number.POSITIVE_INFINITY ? [] : [{ name, set: there, price, pods }];
     })
-    .sort((a, b) => a.price - b.price || (a.name < b.name ? -1 : 1));
+    .sort((a, b) => rank(a.name) - rank(b.name) || a.price - b.price || (a.name < b.name ? -1 : 1));
 }
 
 /**
@@ -263,6 +280,21 @@ function assignZones(
     zone.pods++;
     itemIndexes[i] = itemIn(zone);
   }
+}
+
+/**
+ * Zones that pods without a node require by name, those of the most pods first: pods that may choose a zone can share
+ * nodes with them there.
+ */
+export function requiredZones({ relaxations }: SchedulingProblem, left: readonly number[]): readonly string[] {
+  const pods = new Map<string, number>();
+  relaxations.forEach(([podData], index) => {
+    const zone = podData?.set.requirements.get(ZONE);
+    const [name] = zone?.values ?? [];
+    if (zone === undefined || zone.complement || zone.values.size !== 1 || name === undefined || (left[index] ?? 0) === 0) return;
+    pods.set(name, (pods.get(name) ?? 0) + (left[index] ?? 0));
+  });
+  return [...pods].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
 }
 
 /** Indexes of requested resources that not every instance type has. */

@@ -4,6 +4,7 @@ import { type Bitset, hasBit } from "../tables/bitset.ts";
 import { readRoom } from "../tables/frontier.ts";
 import { admits } from "../tables/offering-table.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
+import { risingOrder } from "../tables/rising-order.ts";
 import type { PlacementKind } from "./demand.ts";
 
 /**
@@ -44,10 +45,7 @@ export function offeringGroupsFor(
   width: number,
   templates: Iterable<Template> = new Set(kinds.flatMap(({ pools }) => pools)),
 ): readonly OfferingGroup[] {
-  const byText = new Map<
-    string,
-    { readonly template: Template; readonly kinds: readonly number[]; readonly prices: Map<number, number> }
-  >();
+  const byText = new Map<string, { readonly template: Template; readonly kinds: readonly number[]; readonly prices: Float64Array }>();
   for (const template of templates) {
     const own = kinds.flatMap(({ sets, needs }, kind) => {
       const set = sets[template.index];
@@ -63,11 +61,12 @@ export function offeringGroupsFor(
         const kindsHere = here.map((at) => own[at]?.kind ?? 0);
         if (kindsHere.length === 0) continue;
         const text = `${template.index}:${kindsHere.join()}`;
-        const offeringGroup = byText.get(text) ?? { template, kinds: kindsHere, prices: new Map() };
-        byText.set(text, offeringGroup);
+        const known = byText.get(text);
+        const lowest = known?.prices ?? new Float64Array(prices.length).fill(Number.POSITIVE_INFINITY);
+        if (known === undefined) byText.set(text, { template, kinds: kindsHere, prices: lowest });
         for (const type of types) {
           const price = prices[type] ?? Number.POSITIVE_INFINITY;
-          if (price > 0 && price < (offeringGroup.prices.get(type) ?? Number.POSITIVE_INFINITY)) offeringGroup.prices.set(type, price);
+          if (price > 0 && price < (lowest[type] ?? 0)) lowest[type] = price;
         }
       }
     }
@@ -106,16 +105,25 @@ function typesByKinds(
 
 /** Options by rising price, without those that have no more of any resource than a cheaper one. */
 function undominatedOptions(
-  { template, prices }: { readonly template: Template; readonly prices: ReadonlyMap<number, number> },
+  { template, prices }: { readonly template: Template; readonly prices: Float64Array },
   width: number,
 ): readonly NodeOption[] {
   const kept: NodeOption[] = [];
   const nodeCost = template.costs.perNode;
+  const types: number[] = [];
+  for (let t = 0; t < prices.length; t++) if (prices[t] !== Number.POSITIVE_INFINITY) types.push(t);
+  const order = risingOrder(types, prices);
   const room = new Float64Array(width);
-  for (const ranked of template.costs.ranked(prices.keys(), (t) => prices.get(t) ?? 0)) {
+  for (const ranked of template.costs.ranked(order, (t) => prices[t] ?? 0)) {
     readRoom(room, template, ranked);
-    if (room.some((amount) => amount > 0) && !kept.some((cheaper) => hasRoom(cheaper.room, 0, room)))
+    if (!isDominated(kept, room) && room.some((amount) => amount > 0))
       kept.push({ type: ranked.type, price: ranked.price, nodeCost, room: room.slice() });
   }
   return kept;
+}
+
+/** The last ones first: an option that is little cheaper is the most likely to have as much of everything. */
+function isDominated(kept: readonly NodeOption[], room: Float64Array): boolean {
+  for (let at = kept.length - 1; at >= 0; at--) if (hasRoom((kept[at] as NodeOption).room, 0, room)) return true;
+  return false;
 }

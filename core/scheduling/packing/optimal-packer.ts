@@ -3,7 +3,6 @@ import type { Demand, Item, PlacementKind } from "./demand.ts";
 import type { Contents } from "./greedy-knapsack.ts";
 import type { NodeOption, OfferingGroup } from "./offering-groups.ts";
 import type { NodeBatch } from "./packer.ts";
-import type { ShadowPrices } from "./shadow-prices.ts";
 
 /** Larger demands are not packed: the product of their numbers of pods by item, each plus one. */
 const MAX_STATES = 4096;
@@ -12,6 +11,8 @@ const MAX_STATES = 4096;
  * a million and 0.4 % with two (`npm run -s bench:optimum`).
  */
 const MAX_STEPS = 2_000_000;
+/** Added to the loss that a node may have, USD per hour, because losses are differences of sums of floats. */
+const TOLERANCE = 1e-9;
 
 /** A node option with its offering group. */
 interface PooledOption {
@@ -41,8 +42,11 @@ interface Axes {
  * Packs few pods at the lowest cost that there is: dynamic programming over the number of pods of each item that have a
  * node. The work grows with the product of these numbers, so it suits the pods of a few nodes, or a small plan.
  *
- *     const packer = new OptimalPacker(demand, offeringGroups, shadowPrices);
- *     packer.pack([[0, 3], [1, 4]]); // the cheapest nodes for 3 pods of item 0 and 4 of item 1
+ * Of contents only those are combined that a packing cheaper than a known one can have: no node costs less than its
+ * pods are worth at shadow prices, so a single node may lose at most what the known packing loses in all.
+ *
+ *     const packer = new OptimalPacker(demand, offeringGroups, values);
+ *     packer.pack([[0, 3], [1, 4]], 1.2); // the cheapest nodes for 3 pods of item 0 and 4 of item 1, if below 1.20
  */
 export class OptimalPacker {
   readonly #kinds: readonly PlacementKind[];
@@ -54,11 +58,12 @@ export class OptimalPacker {
   readonly #maxSteps: number;
   #steps = 0;
 
-  constructor({ kinds, items }: Demand, offeringGroups: readonly OfferingGroup[], shadowPrices: ShadowPrices, maxSteps = MAX_STEPS) {
+  /** `values`: by item, the value of one pod at shadow prices, USD per hour; 0 where they are not known. */
+  constructor({ kinds, items }: Demand, offeringGroups: readonly OfferingGroup[], values: Float64Array, maxSteps = MAX_STEPS) {
     this.#kinds = kinds;
     this.#items = items;
     this.#offeringGroups = offeringGroups;
-    this.#values = Float64Array.from(items, (item) => shadowPrices.valueOfPod(item));
+    this.#values = values;
     this.#maxSteps = maxSteps;
   }
 
@@ -67,17 +72,22 @@ export class OptimalPacker {
     return this.#steps > this.#maxSteps;
   }
 
-  /** Nodes of one each; undefined when the demand is too large, some pod fits no option, or no steps are left. */
-  pack(demand: Contents): readonly NodeBatch[] | undefined {
+  /**
+   * Nodes of one each that cost `below` at most, USD per hour; empty without such nodes, undefined when the demand is
+   * too large or no steps are left.
+   */
+  pack(demand: Contents, below = Number.POSITIVE_INFINITY): readonly NodeBatch[] | undefined {
     const axes = this.#axesOf(demand);
     if (axes === undefined) return undefined;
     const { states, pods } = axes;
     const costs = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
     const cheapest: (PooledOption | undefined)[] = new Array(states);
     for (const pool of this.#poolsFor(axes)) this.#price(pool, axes, costs, cheapest);
-    const full = this.#fullContents(axes, costs);
-    const choices = full.length * states * pods.length > 2 * (this.#maxSteps - this.#steps) ? undefined : this.#covered(axes, costs, full);
-    return choices && this.#nodes(axes, choices, cheapest);
+    const value = demand.reduce((sum, [item, n]) => sum + n * (this.#values[item] ?? 0), 0);
+    const full = this.#fullContents(axes, costs, below - value + TOLERANCE);
+    if (full.length * states * pods.length > 2 * (this.#maxSteps - this.#steps)) return undefined;
+    const choices = this.#covered(axes, costs, full, below);
+    return choices === undefined ? [] : this.#nodes(axes, choices, cheapest);
   }
 
   #axesOf(demand: Contents): Axes | undefined {
@@ -154,28 +164,44 @@ export class OptimalPacker {
     visit(0, 0, 0, "");
   }
 
-  /** Contents to which no pod can be added at the same cost, by the last item that they have pods of. */
-  #fullContents({ pods, strides, states }: Axes, costs: Float64Array): readonly Int32Array[] {
+  /**
+   * Contents to which no pod can be added at the same cost, and whose node costs at most `maxLoss` more than the value
+   * of their pods, USD per hour.
+   */
+  #fullContents({ names, pods, strides, states }: Axes, costs: Float64Array, maxLoss: number): readonly Int32Array[] {
     const full: Int32Array[] = [];
+    const left = new Int32Array(pods.length);
+    let value = 0;
     for (let at = 1; at < states; at++) {
+      let next = 0;
+      for (; left[next] === pods[next]; next++) {
+        value -= (left[next] ?? 0) * (this.#values[names[next] ?? 0] ?? 0);
+        left[next] = 0;
+      }
+      left[next] = (left[next] ?? 0) + 1;
+      value += this.#values[names[next] ?? 0] ?? 0;
       const cost = costs[at] ?? Number.POSITIVE_INFINITY;
-      if (cost === Number.POSITIVE_INFINITY) continue;
+      if (cost === Number.POSITIVE_INFINITY || cost - value > maxLoss) continue;
       let isFull = true;
       for (let i = 0; i < pods.length && isFull; i++) {
         const stride = strides[i] ?? 1;
-        isFull = Math.floor(at / stride) % ((pods[i] ?? 0) + 1) === pods[i] || (costs[at + stride] ?? 0) > cost;
+        isFull = left[i] === pods[i] || (costs[at + stride] ?? 0) > cost;
       }
-      if (isFull) full.push(Int32Array.of(at, ...pods.map((most, i) => Math.floor(at / (strides[i] ?? 1)) % (most + 1))));
+      if (!isFull) continue;
+      const contents = new Int32Array(pods.length + 1);
+      contents[0] = at;
+      contents.set(left, 1);
+      full.push(contents);
     }
     this.#steps += states * pods.length;
     return full;
   }
 
   /**
-   * By state, the state that is left after the best first node; undefined when the pods fit no nodes. The cost of a
-   * state is the least over all contents that have pods of its last item: cost of the node and of what is left.
+   * By state, the state that is left after the best first node; undefined without nodes that cost `below` at most. The
+   * cost of a state is the least over all contents that have pods of its last item: cost of the node and of what is left.
    */
-  #covered({ pods, strides, states }: Axes, costs: Float64Array, full: readonly Int32Array[]): Int32Array | undefined {
+  #covered({ pods, strides, states }: Axes, costs: Float64Array, full: readonly Int32Array[], below: number): Int32Array | undefined {
     const byItem = Array.from(pods, (_, i) => full.filter((contents) => (contents[i + 1] ?? 0) > 0));
     const lowest = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
     lowest[0] = 0;
@@ -203,7 +229,8 @@ export class OptimalPacker {
       this.#steps += candidates.length * 2;
       lowest[at] = best;
     }
-    return lowest[states - 1] === Number.POSITIVE_INFINITY ? undefined : rest;
+    const cost = lowest[states - 1] ?? Number.POSITIVE_INFINITY;
+    return cost === Number.POSITIVE_INFINITY || cost > below ? undefined : rest;
   }
 
   #nodes({ names, pods, strides, states }: Axes, rest: Int32Array, cheapest: readonly (PooledOption | undefined)[]): readonly NodeBatch[] {

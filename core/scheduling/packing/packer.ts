@@ -97,7 +97,7 @@ export class Packer {
   readonly #shadowPrices: ShadowPrices;
   readonly #knapsack: GreedyKnapsack;
   /** By item: value of one pod at shadow prices, USD per hour. */
-  readonly #values: Float64Array;
+  readonly values: Float64Array;
   /** By item with host rules: how much more a node of its own would cost than the pod's value, USD per hour; else 0. */
   readonly #spreadBonuses: Float64Array;
   /** Kinds in the order of packing: those with the fewest offering groups first. */
@@ -125,9 +125,9 @@ export class Packer {
     this.#items = items;
     this.#offeringGroups = offeringGroups;
     this.#shadowPrices = shadowPrices;
-    this.#values = Float64Array.from(items, (item) => shadowPrices.valueOfPod(item));
+    this.values = Float64Array.from(items, (item) => shadowPrices.valueOfPod(item));
     this.#spreadBonuses = Float64Array.from(items, (item, s) =>
-      item.rules.length > 0 ? Math.max(0, this.#priceAlone(item) - (this.#values[s] ?? 0)) : 0,
+      item.rules.length > 0 ? Math.max(0, this.#priceAlone(item) - (this.values[s] ?? 0)) : 0,
     );
     this.#hostRuled = items.flatMap(({ rules }, s) =>
       rules.length === 0 ? [] : [{ s, each: 1 + Math.min(...rules.map(({ maxPresent }) => maxPresent)) }],
@@ -146,10 +146,19 @@ export class Packer {
   }
 
   /** Nodes for so many pods of each item. Pods that fit no candidate, or for which no steps are left, are left out. */
-  pack(pods: Int32Array, variant: PackingVariant): NodeBatch[] {
+  pack(pods: Int32Array, variant: PackingVariant): readonly NodeBatch[] {
+    return this.packBelow(pods, variant, Number.POSITIVE_INFINITY) ?? [];
+  }
+
+  /**
+   * `pack`, or undefined as soon as the nodes must cost `below` or more (USD per hour): the value of the pods that have no node yet
+   * is a lower bound of what they will cost.
+   */
+  packBelow(pods: Int32Array, variant: PackingVariant, below: number): readonly NodeBatch[] | undefined {
     const knapsack = this.#knapsack;
     knapsack.start(pods);
-    this.#leftValue = pods.reduce((sum, n, s) => sum + n * (this.#values[s] ?? 0), 0);
+    let cost = 0;
+    this.#leftValue = pods.reduce((sum, n, s) => sum + n * (this.values[s] ?? 0), 0);
     const batches: NodeBatch[] = [];
     for (const kind of this.#order) {
       let held: FilledOption | undefined;
@@ -160,11 +169,21 @@ export class Packer {
           best = this.#best(kind, variant);
           held = best;
         }
-        if (best === undefined) knapsack.left[item] = 0;
-        else batches.push(this.#commit(best));
+        if (best === undefined) this.#leaveOut(item);
+        else {
+          const batch = this.#commit(best);
+          cost += batch.price * batch.nodes;
+          if (cost + this.#leftValue >= below) return undefined;
+          batches.push(batch);
+        }
       }
     }
     return batches;
+  }
+
+  #leaveOut(item: number): void {
+    this.#leftValue -= (this.#knapsack.left[item] ?? 0) * (this.values[item] ?? 0);
+    this.#knapsack.left[item] = 0;
   }
 
   /** The candidate of a kind with the lowest loss ratio, filled. */
@@ -198,7 +217,7 @@ export class Packer {
     const need = new Float64Array(option.room.length);
     for (const [item, pods] of contents) {
       left[item] = (left[item] ?? 0) - pods * nodes;
-      this.#leftValue -= pods * nodes * (this.#values[item] ?? 0);
+      this.#leftValue -= pods * nodes * (this.values[item] ?? 0);
       this.#items[item]?.vector.forEach((amount, r) => {
         need[r] = (need[r] ?? 0) + pods * amount;
       });
@@ -222,7 +241,7 @@ export class Packer {
     let spreadBonuses = 0;
     let competitiveValue = 0;
     for (const [s, pods] of contents) {
-      const value = pods * (this.#values[s] ?? 0);
+      const value = pods * (this.values[s] ?? 0);
       podValue += value;
       if (this.#knapsack.isCompetitive(offeringGroup, s)) competitiveValue += value;
       if (spreadBonus > 0 && (this.#knapsack.left[s] ?? 0) > expectedNodes)
@@ -241,7 +260,7 @@ export class Packer {
   #largestKind(): number {
     const requested = new Float64Array(this.#kinds.length);
     this.#items.forEach(({ kind, pods }, s) => {
-      requested[kind] = (requested[kind] ?? 0) + pods * (this.#values[s] ?? 0);
+      requested[kind] = (requested[kind] ?? 0) + pods * (this.values[s] ?? 0);
     });
     return requested.indexOf(Math.max(...requested));
   }

@@ -9,11 +9,11 @@ import type { SchedulingProblem } from "../problem/problem.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
-import { type Demand, demandOf } from "./demand.ts";
+import { type Demand, demandOf, requiredZones } from "./demand.ts";
 import { type OfferingGroup, offeringGroupsFor } from "./offering-groups.ts";
 import { OptimalPacker } from "./optimal-packer.ts";
 import { MIN_GAIN, type NodeBatch, Packer, type PackingVariant, priceOf } from "./packer.ts";
-import { repackParts } from "./repack-parts.ts";
+import { podsOf, repackParts } from "./repack-parts.ts";
 import { ShadowPrices } from "./shadow-prices.ts";
 
 /** A new node that packing proposes. */
@@ -38,6 +38,12 @@ export interface NodeProposals {
    * packing leaves out.
    */
   readonly targets: readonly (Int32Array | undefined)[];
+  /**
+   * What all of the nodes cost, USD per hour. With `isOptimal`, no nodes for these pods cost less, as far as the demand
+   * tells: pods that packing leaves out and zones that were chosen beforehand are not part of that.
+   */
+  readonly cost: number;
+  readonly isOptimal: boolean;
 }
 
 // Each of the numbers below came with the packer, which `npm run -s bench` judged as a whole against its lower bounds,
@@ -70,6 +76,21 @@ const MAX_RUINED = 10;
  */
 const MAX_STEPS_PER_NODE = 3;
 const MAX_STEPS = 700;
+/**
+ * Demands with fewer combinations of their pods than this are packed optimally without shadow prices, which would take
+ * longer than the packing.
+ */
+const MAX_TINY_STATES = 128;
+/**
+ * Of so many pods, those that may choose a zone are assigned to zones in two ways, and the cheaper packing is kept. More
+ * pods have their own nodes in each zone.
+ */
+const MAX_PODS_FOR_SECOND_FORECAST = 50;
+/**
+ * Packings of fewer nodes are not ruined. Below 300 pods of deployments ruin and recreate changed no plan's cost, and
+ * took half of the time.
+ */
+const MIN_NODES_FOR_RUIN = 20;
 /** Nodes scanned in all steps together, because each step sorts all nodes; bounds the time of very large plans. */
 const MAX_NODES_SCANNED = 240_000;
 
@@ -87,8 +108,29 @@ export function proposeNodes(
 ): NodeProposals | undefined {
   const demand = demandOf(problem, left, topology, without);
   if (demand.items.length === 0) return undefined;
+  const cheapest = packed(problem, demand);
+  const pods = left.reduce((sum, n) => sum + n, 0);
+  if (demand.forecastZones.length === 0 || pods > MAX_PODS_FOR_SECOND_FORECAST) return cheapest;
+  const zones = [...new Set([...requiredZones(problem, left), ...demand.forecastZones])];
+  const shared = packed(problem, demandOf(problem, left, topology, without, zones));
+  return shared.cost < cheapest.cost - MIN_GAIN ? shared : cheapest;
+}
+
+/** `proposeNodes` for one demand. */
+function packed(problem: SchedulingProblem, demand: Demand): NodeProposals {
   const width = problem.axis.names.length;
   const offeringGroups = offeringGroupsFor(demand.kinds, width);
+  const proposals = (nodes: readonly NodeBatch[], isOptimal: boolean): NodeProposals => ({
+    nodes: nodes.map((batch) => nodeFor(batch, offeringGroups[batch.offeringGroup], demand, problem.sets)),
+    targets: targetsOf(demand, nodes),
+    cost: priceOf(nodes),
+    isOptimal: isOptimal && demand.forecastZones.length === 0,
+  });
+  if (isTiny(demand)) {
+    const contents = demand.items.map(({ pods }, item) => [item, pods] as const);
+    const nodes = new OptimalPacker(demand, offeringGroups, new Float64Array(demand.items.length)).pack(contents);
+    if (nodes !== undefined && nodes.length > 0) return proposals(nodes, true);
+  }
   const shadowPrices = new ShadowPrices(offeringGroups, demand.items, demand.kinds.length, width, dualRounds(demand));
   const packer = new Packer(demand, offeringGroups, shadowPrices, width);
   const all = Int32Array.from(demand.items, ({ pods }) => pods);
@@ -96,18 +138,29 @@ export function proposeNodes(
   let lowest = Number.POSITIVE_INFINITY;
   for (const variant of VARIANTS) {
     if (packer.isSpent) break;
-    const batches = packer.pack(all, variant);
+    const batches = packer.packBelow(all, variant, lowest);
     // An unfinished packing is cheaper only because pods are left out.
     if (packer.isSpent && best.length > 0) break;
-    const price = priceOf(batches);
-    if (price < lowest) [best, lowest] = [batches, price];
+    if (batches !== undefined) [best, lowest] = [batches, priceOf(batches)];
   }
-  const ruined = ruinAndRecreate(best.flatMap(single), packer, demand.items.length);
-  const nodes = repackParts(ruined, new OptimalPacker(demand, offeringGroups, shadowPrices));
-  return {
-    nodes: nodes.map((batch) => nodeFor(batch, offeringGroups[batch.offeringGroup], demand, problem.sets)),
-    targets: targetsOf(demand, nodes),
-  };
+  const start = best.flatMap(single);
+  const optimal = new OptimalPacker(demand, offeringGroups, packer.values);
+  const whole = optimal.pack(podsOf(start), lowest - MIN_GAIN);
+  // The parts of few nodes are soon all packed optimally, whatever the first packing was.
+  const ruined = (): readonly NodeBatch[] =>
+    start.length < MIN_NODES_FOR_RUIN ? start : ruinAndRecreate(start, packer, demand.items.length);
+  const improved = (): readonly NodeBatch[] => repackParts(ruined(), optimal);
+  return proposals(whole?.length === 0 ? start : (whole ?? improved()), whole !== undefined);
+}
+
+/** Whether a demand has so few packings that the cheapest is found at once. */
+function isTiny({ items }: Demand): boolean {
+  let states = 1;
+  for (const { pods } of items) {
+    states *= pods + 1;
+    if (states > MAX_TINY_STATES) return false;
+  }
+  return true;
 }
 
 /** Rounds of the dual search: more rounds for more items. */
@@ -163,8 +216,9 @@ export function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, ite
     const ruined = nodes.filter((_, i) => chosen.has(i));
     const pods = new Int32Array(items);
     for (const { contents } of ruined) for (const [item, n] of contents) pods[item] = (pods[item] ?? 0) + n;
-    const batches = packer.pack(pods, isByPrice ? SMALL_NODES_VARIANT : (VARIANTS[next() % VARIANTS.length] ?? SMALL_NODES_VARIANT));
-    if (packer.isSpent || priceOf(batches) > priceOf(ruined) - MIN_GAIN) continue;
+    const variant = isByPrice ? SMALL_NODES_VARIANT : (VARIANTS[next() % VARIANTS.length] ?? SMALL_NODES_VARIANT);
+    const batches = packer.packBelow(pods, variant, priceOf(ruined) - MIN_GAIN);
+    if (packer.isSpent || batches === undefined) continue;
     nodes = [...nodes.filter((_, i) => !chosen.has(i)), ...batches.flatMap(single)];
   }
   return nodes;

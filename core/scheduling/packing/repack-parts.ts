@@ -3,23 +3,18 @@ import type { Contents } from "./greedy-knapsack.ts";
 import type { OptimalPacker } from "./optimal-packer.ts";
 import { MIN_GAIN, type NodeBatch, priceOf } from "./packer.ts";
 
-/**
- * Nodes of one part: from 2 to this. Larger parts have too many states, smaller ones are packed well already
- * (`npm run -s bench:optimum`).
- */
-const MAX_NODES_OF_PART = 4;
+/** Nodes of one part: from 2 to this. Larger parts have too many states (`npm run -s bench:optimum`). */
+const MAX_NODES_OF_PART = 6;
 /** Parts that are looked at, for each node and at most; the packer's steps end it sooner where the parts are new. */
-const MAX_PARTS_PER_NODE = 20;
+const MAX_PARTS_PER_NODE = 40;
 const MAX_PARTS = 2000;
 
 /**
  * Improves a packing by a large neighbourhood search (Shaw 1998): the pods of a few nodes are packed at the lowest cost
- * that there is, and the new nodes are kept if they are cheaper. A packing that is small enough is packed at once, so
- * it is optimal for its demand. Batches of one node each. Deterministic, as ruin and recreate.
+ * that there is, and the new nodes are kept if they are cheaper. Batches of one node each. Deterministic, as ruin and
+ * recreate.
  */
 export function repackParts(start: readonly NodeBatch[], packer: OptimalPacker): readonly NodeBatch[] {
-  const whole = packer.pack(podsOf(start));
-  if (whole !== undefined) return isCheaper(whole, start) ? whole : start;
   let nodes = byLoss(start);
   const next = xorshift32(nodes.length);
   const tried = new Set<string>();
@@ -34,14 +29,10 @@ export function repackParts(start: readonly NodeBatch[], packer: OptimalPacker):
     const text = pods.join(" ");
     if (tried.has(text)) continue;
     tried.add(text);
-    const repacked = packer.pack(pods);
-    if (repacked !== undefined && isCheaper(repacked, part)) nodes = byLoss([...nodes.filter((_, at) => !chosen.has(at)), ...repacked]);
+    const repacked = packer.pack(pods, priceOf(part) - MIN_GAIN);
+    if (repacked !== undefined && repacked.length > 0) nodes = byLoss([...nodes.filter((_, at) => !chosen.has(at)), ...repacked]);
   }
   return nodes;
-}
-
-function isCheaper(nodes: readonly NodeBatch[], than: readonly NodeBatch[]): boolean {
-  return priceOf(nodes) <= priceOf(than) - MIN_GAIN;
 }
 
 function byLoss(nodes: readonly NodeBatch[]): readonly NodeBatch[] {
@@ -49,7 +40,7 @@ function byLoss(nodes: readonly NodeBatch[]): readonly NodeBatch[] {
 }
 
 /** The pods of some nodes by item. */
-function podsOf(nodes: readonly NodeBatch[]): Contents {
+export function podsOf(nodes: readonly NodeBatch[]): Contents {
   const pods = new Map<number, number>();
   for (const { contents } of nodes) for (const [item, n] of contents) pods.set(item, (pods.get(item) ?? 0) + n);
   return [...pods].sort(([a], [b]) => a - b);

@@ -80,9 +80,12 @@ export class NodeCosts {
     this.perNode = nodeCost(table.types[0], settings);
   }
 
-  /** Some types by rising price, with the price of their instances; a burstable type has several entries. */
+  /**
+   * Types that are named by rising price of their instances and then by index, with their prices; a burstable type has
+   * several entries.
+   */
   ranked(types: Iterable<number>, priceOf: (type: number) => number): readonly RankedType[] {
-    // Sorted apart: most callers name the types by rising price, and the steps of the burstable ones are few.
+    // Only the steps of the burstable types, which are few, are in another order.
     const flat: RankedType[] = [];
     const stepped: RankedType[] = [];
     for (const type of types) {
@@ -91,7 +94,7 @@ export class NodeCosts {
       if (steps === FLAT) flat.push({ type, price, maxCpu: Number.POSITIVE_INFINITY });
       else for (const { maxCpu, surplus } of steps) stepped.push({ type, price: price + surplus, maxCpu });
     }
-    return merged(flat.sort(byPrice), stepped.sort(byPrice));
+    return stepped.length === 0 ? flat : merged(flat, stepped.sort(byPrice));
   }
 
   /** All types of the pool with an offering, by rising price. */

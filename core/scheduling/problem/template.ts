@@ -10,7 +10,7 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { contradictionIn } from "../rules/preferences.ts";
-import { type Bitset, emptyBitset, intersection, setBit } from "../tables/bitset.ts";
+import { type Bitset, emptyBitset, hasBit, intersection, setBit } from "../tables/bitset.ts";
 import { Frontier, type FrontierSource } from "../tables/frontier.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { ResourceAxis } from "../tables/resource-axis.ts";
@@ -116,7 +116,7 @@ export function templatesOf(
       hasDaemonPorts: groups.some(({ ports }) => ports.length > 0),
       costs,
       ranked,
-      frontier: frontiers(table, own, { room, width: axis.names.length, cpu, ranked }),
+      frontier: frontiers(table, own, { room, width: axis.names.length, most: mostRoom(room, own, axis.names.length), cpu, ranked }),
       remaining: pool.spec.limits ? remainingOf(pool.metadata.name, pool.spec.limits, snapshot, views, table) : undefined,
       minValues: [...set.requirements.values()].flatMap(({ key, minValues }) => (minValues === undefined ? [] : [{ key, min: minValues }])),
     };
@@ -142,6 +142,16 @@ function frontiers(
     bySet[set.id] = frontier;
     return frontier;
   };
+}
+
+/** By resource, the most room that one of some types has. */
+function mostRoom(room: Float64Array, types: Bitset, width: number): Float64Array {
+  const most = new Float64Array(width);
+  for (let at = 0; at < room.length; at++) {
+    const r = at % width;
+    if ((room[at] ?? 0) > (most[r] ?? 0) && hasBit(types, Math.floor(at / width))) most[r] = room[at] ?? 0;
+  }
+  return most;
 }
 
 /** Template.room. */

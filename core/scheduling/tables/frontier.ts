@@ -10,6 +10,8 @@ export interface FrontierSource {
   readonly room: Float64Array;
   /** Number of resources. */
   readonly width: number;
+  /** By resource, the most room that one of the types has. */
+  readonly most: Float64Array;
   /** Index of the resource cpu; -1 where no pod requests it. */
   readonly cpu: number;
 }
@@ -66,9 +68,13 @@ export class Frontier {
    * resource; Infinity without such a type.
    */
   share(need: Float64Array): number {
-    const { width } = this.#source;
+    const { width, most } = this.#source;
+    let least = 0;
+    for (let r = 0; r < width; r++) if ((need[r] ?? 0) > 0) least = Math.max(least, (need[r] ?? 0) / (most[r] ?? 0));
     let lowest = Number.POSITIVE_INFINITY;
     for (let i = 0; i < this.#prices.length || this.#extend(); i++) {
+      // Of the types that follow, which cost as much or more, not even the largest has a cheaper share.
+      if (least * (this.#prices[i] ?? 0) >= lowest) break;
       let part = 0;
       for (let r = 0; r < width; r++) {
         const amount = need[r] ?? 0;

@@ -1,6 +1,7 @@
 import type { InstanceType, Offering } from "../../model/instance-type.ts";
 import { admitsOffering, type OfferingRequirements } from "../../requirements/offerings.ts";
 import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
+import { risingOrder } from "./rising-order.ts";
 
 /** Prices of the offerings that a requirement set allows. */
 export interface Prices {
@@ -91,7 +92,6 @@ export class OfferingTable {
     });
     const order: number[] = [];
     for (let t = 0; t < byType.length; t++) if (byType[t] !== Number.POSITIVE_INFINITY) order.push(t);
-    order.sort((a, b) => (byType[a] ?? 0) - (byType[b] ?? 0) || a - b);
-    return { byType, order, byCapacityType: [...byCapacityType] };
+    return { byType, order: risingOrder(order, byType), byCapacityType: [...byCapacityType] };
   }
 }

@@ -6,7 +6,7 @@ import { oncePer } from "../../lib/once-per.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
-import { addAll, type Bitset, emptyBitset, hasBit, overlap } from "./bitset.ts";
+import { addAll, type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
 import { admits, OfferingTable, type Prices } from "./offering-table.ts";
 import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
@@ -28,8 +28,8 @@ export class TypeTable {
   readonly #prices = new Map<string, Prices>();
   readonly #pricesBySet = new WeakMap<RequirementSet, Prices>();
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
-  /** By resource: types by falling capacity. */
-  readonly #byCapacity = new Map<string, readonly number[]>();
+  /** By resource: its different capacities, the largest first. */
+  readonly #byCapacity = new Map<string, readonly Level[]>();
   /** Whether any type has an offering in a capacity reservation. */
   readonly hasReserved: boolean;
 
@@ -118,13 +118,13 @@ export class TypeTable {
 
   /** Largest capacity of a resource over some types, in milli-units; 0 without types. */
   largest(types: Bitset, resource: string): number {
-    const capacity = this.amounts.capacity(resource);
-    let order = this.#byCapacity.get(resource);
-    if (order === undefined) {
-      order = this.types.map((_, t) => t).sort((a, b) => (capacity[b] ?? 0) - (capacity[a] ?? 0));
-      this.#byCapacity.set(resource, order);
+    let levels = this.#byCapacity.get(resource);
+    if (levels === undefined) {
+      levels = levelsOf(this.amounts.capacity(resource));
+      this.#byCapacity.set(resource, levels);
     }
-    return capacity[order.find((t) => hasBit(types, t)) ?? -1] ?? 0;
+    for (const { amount, types: ofLevel } of levels) if (overlap(ofLevel, types)) return amount;
+    return 0;
   }
 
   /** Values that a type has for a key, for minValues and topology domains. */
@@ -132,6 +132,24 @@ export class TypeTable {
     const item = this.#columns.get(type, key);
     return item === undefined || item.complement ? [] : [...item.values];
   }
+}
+
+/** Types with the same capacity of a resource; types have few different ones. */
+interface Level {
+  /** In milli-units. */
+  readonly amount: number;
+  readonly types: Bitset;
+}
+
+function levelsOf(capacity: Float64Array): readonly Level[] {
+  const byAmount = new Map<number, Bitset>();
+  for (let t = 0; t < capacity.length; t++) {
+    const amount = capacity[t] ?? 0;
+    const types = byAmount.get(amount) ?? emptyBitset(capacity.length);
+    byAmount.set(amount, types);
+    setBit(types, t);
+  }
+  return [...byAmount].sort(([a], [b]) => b - a).map(([amount, types]) => ({ amount, types }));
 }
 
 /** The table of a catalogue, made once for each list of types. */

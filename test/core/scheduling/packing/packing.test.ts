@@ -64,6 +64,24 @@ describe("a proposal", () => {
     );
   });
 
+  it("pods that may choose a zone share a node with pods that require another zone than the cheapest", () => {
+    const labelSelector = { matchLabels: { app: "spread" } };
+    const spread = [{ maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector }];
+    const { proposals } = proposalFor({
+      pods: [
+        ...pods(1, "spread", { cpu: "1" }, { topologySpreadConstraints: spread }, { labels: { app: "spread" } }),
+        ...pods(2, "pinned", { cpu: "1" }, { nodeSelector: { [ZONE]: "zone-b" } }),
+      ],
+      instanceTypes: [instanceType("m.medium", 4, 16, { offerings: [onDemand("zone-a", 0.1), onDemand("zone-b", 0.11)] })],
+    });
+    expect(proposals?.nodes).toHaveLength(1);
+    expect(proposals?.isOptimal).toBe(false);
+  });
+
+  it("a proposal for few pods says that no other is cheaper", () => {
+    expect(proposalFor({ pods: pods(7, "p", { cpu: "1" }) }).proposals?.isOptimal).toBe(true);
+  });
+
   it("no proposal is made when packing leaves out every pod or no offering exists", () => {
     expect(proposalFor({ pods: [pod("p", {}, { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] })] }).proposals).toBeUndefined();
     expect(proposalFor({ pods: pods(3, "p"), instanceTypes: [] }).proposals).toBeUndefined();

@@ -7,7 +7,10 @@ const amount = fc.integer({ min: 0, max: 6 });
 const type = fc.record({ price: fc.integer({ min: 1, max: 5 }), room: fc.tuple(amount, amount), allowed: fc.boolean() });
 const NO_PLACE = -1;
 
-it("the frontier finds the same lowest price as a scan of all types", () => {
+const mostOf = (types: readonly { readonly room: readonly number[]; readonly allowed: boolean }[]): Float64Array =>
+  Float64Array.from([0, 1], (r) => Math.max(0, ...types.map(({ room, allowed }) => (allowed ? (room[r] ?? 0) : 0))));
+
+it("the frontier finds the same lowest price, and the same cheapest share, as a scan of all types", () => {
   fc.assert(
     fc.property(fc.array(type, { maxLength: 12 }), fc.array(fc.tuple(amount, amount), { minLength: 1, maxLength: 6 }), (types, needs) => {
       const allowed = emptyBitset(types.length);
@@ -18,6 +21,7 @@ it("the frontier finds the same lowest price as a scan of all types", () => {
         types: allowed,
         room: Float64Array.from(types.flatMap(({ room }) => room)),
         width: 2,
+        most: mostOf(types),
         cpu: -1,
       });
       // In any order, because queries extend the frontier.
@@ -26,6 +30,8 @@ it("the frontier finds the same lowest price as a scan of all types", () => {
         const cheapest = fitting.length === 0 ? undefined : Math.min(...fitting.map(({ price }) => price));
         const place = frontier.first(Float64Array.from(need), 0);
         expect(place === NO_PLACE ? undefined : frontier.priceAt(place)).toBe(cheapest);
+        const shares = fitting.map(({ room, price }) => price * Math.max(0, ...need.map((n, r) => (n > 0 ? n / (room[r] ?? 0) : 0))));
+        expect(frontier.share(Float64Array.from(need))).toBe(Math.min(...shares));
       }
     }),
   );
@@ -37,6 +43,7 @@ it("a search on the frontier can continue from the place of a smaller request", 
     types: Uint32Array.of(0b111),
     room: Float64Array.of(1, 2, 4),
     width: 1,
+    most: Float64Array.of(4),
     cpu: -1,
   });
   const small = frontier.first(Float64Array.of(2), 0);
@@ -55,6 +62,7 @@ it("a type that costs more the more cpu is requested is on the frontier once for
     types: Uint32Array.of(0b11),
     room: Float64Array.of(8, 8, 4, 4),
     width: 2,
+    most: Float64Array.of(8, 8),
     cpu: 1,
   });
   const at = (memory: number, cpu: number): readonly number[] => {
