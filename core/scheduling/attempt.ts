@@ -112,9 +112,29 @@ export class Attempt {
     }
     for (const { index } of classes) {
       const left = (waiting[index] ?? []).slice(next[index] ?? 0);
-      if (left.length > 0) this.failed.set(index, left);
+      if (left.length > 0) this.failed.set(index, this.#lastOf(index, left));
     }
     return this;
+  }
+
+  /**
+   * As many pods as are left of a class, but its last ones, which every strategy leaves first: pods that packing left
+   * change places on new claims with them.
+   */
+  #lastOf(index: number, left: readonly Pod[]): readonly Pod[] {
+    const podClass = this.problem.classes[index];
+    if (podClass === undefined || podClass.attaches !== undefined) return left;
+    const last = podClass.pods.slice(-left.length);
+    const placed = new Set(last.filter((pod) => !left.includes(pod)));
+    const others = left.filter((pod) => !last.includes(pod));
+    for (const { pods } of placed.size > 0 ? this.claims : []) {
+      for (const [at, pod] of pods.entries()) {
+        const other = placed.delete(pod) ? others.pop() : undefined;
+        if (other !== undefined) pods[at] = other;
+      }
+    }
+    // Those that are on existing nodes stay there.
+    return podClass.pods.filter((pod) => (last.includes(pod) && !placed.has(pod)) || others.includes(pod));
   }
 
   /** Steps taken (Evaluation.steps). */

@@ -7,12 +7,14 @@ import type { NodeBatch } from "./packer.ts";
 /** Larger demands are not packed: the product of their numbers of pods by item, each plus one. */
 const MAX_STATES = 4096;
 /**
- * Steps that one packer may do, of a few nanoseconds each. Plans are above the optimum by 2.1 % without any, 0.5 % with
- * a million and 0.4 % with two (`npm run -s bench:optimum`).
+ * Steps that one packer may do, of a few nanoseconds each. 400 cases of `npm run -s bench:optimum` cost $577.28 with a
+ * quarter of a million, $576.16 with half a million, $575.92 with a million and $575.91 with two.
  */
-const MAX_STEPS = 2_000_000;
+const MAX_STEPS = 1_000_000;
 /** Added to the loss that a node may have, USD per hour, because losses are differences of sums of floats. */
 const TOLERANCE = 1e-9;
+
+const NO_STATE = -1;
 
 /** A node option with its offering group. */
 interface PooledOption {
@@ -25,8 +27,12 @@ interface PooledOption {
 /** Node options of all offering groups that serve the same of some kinds. */
 interface OptionPool {
   readonly kinds: ReadonlySet<number>;
-  /** By rising cost, without options that have no more of any resource than a cheaper one. */
-  readonly options: readonly PooledOption[];
+  /** Options of these groups, by rising cost. */
+  readonly all: readonly PooledOption[];
+  /** Number of those that were read. */
+  seen: number;
+  /** Of those, the options that have more of some resource than each cheaper one. */
+  readonly options: PooledOption[];
 }
 
 /** A demand in numbers: a state is a number of pods by item, its index is the sum of pods × stride. */
@@ -54,6 +60,8 @@ export class OptimalPacker {
   readonly #offeringGroups: readonly OfferingGroup[];
   /** By item: value of one pod at shadow prices, USD per hour. */
   readonly #values: Float64Array;
+  /** Of all offering groups, by rising cost; undefined until first needed. */
+  #sorted: readonly PooledOption[] | undefined;
   readonly #pools = new Map<string, readonly OptionPool[]>();
   readonly #maxSteps: number;
   #steps = 0;
@@ -79,15 +87,30 @@ export class OptimalPacker {
   pack(demand: Contents, below = Number.POSITIVE_INFINITY): readonly NodeBatch[] | undefined {
     const axes = this.#axesOf(demand);
     if (axes === undefined) return undefined;
-    const { states, pods } = axes;
+    const { states } = axes;
     const costs = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
     const cheapest: (PooledOption | undefined)[] = new Array(states);
-    for (const pool of this.#poolsFor(axes)) this.#price(pool, axes, costs, cheapest);
-    const value = demand.reduce((sum, [item, n]) => sum + n * (this.#values[item] ?? 0), 0);
-    const full = this.#fullContents(axes, costs, below - value + TOLERANCE);
-    if (full.length * states * pods.length > 2 * (this.#maxSteps - this.#steps)) return undefined;
-    const choices = this.#covered(axes, costs, full, below);
-    return choices === undefined ? [] : this.#nodes(axes, choices, cheapest);
+    for (const pool of this.#poolsFor(axes)) {
+      this.#steps += extend(pool, below);
+      this.#price(pool, axes, costs, cheapest);
+    }
+    const values = this.#valuesOf(axes);
+    const full = this.#fullContents(axes, costs, values, below + TOLERANCE);
+    const before = this.#covered(axes, costs, values, full, below + TOLERANCE);
+    if (before === undefined) return undefined;
+    return before[0] === NO_STATE ? [] : this.#nodes(axes, before, cheapest);
+  }
+
+  /** By state, the value of its pods at shadow prices, USD per hour. */
+  #valuesOf({ names, pods, states }: Axes): Float64Array {
+    const values = new Float64Array(states);
+    let known = 1;
+    for (let i = 0; i < names.length; i++) {
+      const value = this.#values[names[i] ?? 0] ?? 0;
+      for (let at = known; at < known * ((pods[i] ?? 0) + 1); at++) values[at] = (values[at - known] ?? 0) + value;
+      known *= (pods[i] ?? 0) + 1;
+    }
+    return values;
   }
 
   #axesOf(demand: Contents): Axes | undefined {
@@ -113,19 +136,21 @@ export class OptimalPacker {
     const text = kinds.join();
     const known = this.#pools.get(text);
     if (known !== undefined) return known;
-    const byServed = new Map<string, { readonly kinds: ReadonlySet<number>; readonly options: PooledOption[] }>();
-    this.#offeringGroups.forEach(({ kinds: served, options }, offeringGroup) => {
+    this.#sorted ??= this.#offeringGroups
+      .flatMap(({ options }, offeringGroup) =>
+        options.map((option): PooledOption => ({ offeringGroup, option, cost: option.price + option.nodeCost })),
+      )
+      .sort((a, b) => a.cost - b.cost);
+    const byServed = new Map<string, { readonly kinds: ReadonlySet<number>; readonly all: PooledOption[] }>();
+    const poolOf = this.#offeringGroups.map(({ kinds: served }) => {
       const here = kinds.filter((kind) => served.includes(kind));
-      if (here.length === 0) return;
-      const pool = byServed.get(here.join()) ?? { kinds: new Set(here), options: [] };
+      if (here.length === 0) return undefined;
+      const pool = byServed.get(here.join()) ?? { kinds: new Set(here), all: [] };
       byServed.set(here.join(), pool);
-      for (const option of options) pool.options.push({ offeringGroup, option, cost: option.price + option.nodeCost });
+      return pool;
     });
-    const pools = [...byServed.values()].map(({ kinds: served, options }) => {
-      const kept = undominated(options);
-      this.#steps += options.length * kept.length;
-      return { kinds: served, options: kept };
-    });
+    for (const option of this.#sorted) poolOf[option.offeringGroup]?.all.push(option);
+    const pools = [...byServed.values()].map((pool) => ({ ...pool, seen: 0, options: [] }));
     this.#pools.set(text, pools);
     return pools;
   }
@@ -135,6 +160,7 @@ export class OptimalPacker {
     const own = axes.items.flatMap(({ kind }, i) => (kinds.has(kind) ? [i] : []));
     const need = new Float64Array(options[0]?.option.room.length ?? 0);
     const counts = new Int32Array(axes.items.length);
+    const hasRules = axes.items.some(({ rules }) => rules.length > 0);
     const visit = (depth: number, at: number, from: number, custom: string): void => {
       let o = from;
       while (o < options.length && !hasRoom(options[o]?.option.room ?? need, 0, need)) o++;
@@ -144,7 +170,7 @@ export class OptimalPacker {
       const i = own[depth];
       const item = axes.items[i ?? -1];
       if (i === undefined || item === undefined) {
-        if (option.cost < (costs[at] ?? 0) && keepsHostRules(axes.items, counts)) {
+        if (option.cost < (costs[at] ?? 0) && (!hasRules || keepsHostRules(axes.items, counts))) {
           costs[at] = option.cost;
           cheapest[at] = option;
         }
@@ -165,78 +191,85 @@ export class OptimalPacker {
   }
 
   /**
-   * Contents to which no pod can be added at the same cost, and whose node costs at most `maxLoss` more than the value
-   * of their pods, USD per hour.
+   * Contents to which no pod can be added at the same cost, and whose node together with the value of all other pods
+   * costs `below` at most, USD per hour. Rows of the content's state and its number of pods of each item.
    */
-  #fullContents({ names, pods, strides, states }: Axes, costs: Float64Array, maxLoss: number): readonly Int32Array[] {
-    const full: Int32Array[] = [];
-    const left = new Int32Array(pods.length);
-    let value = 0;
+  #fullContents({ pods, strides, states }: Axes, costs: Float64Array, values: Float64Array, below: number): Int32Array {
+    const full: number[] = [];
+    const maxLoss = below - (values[states - 1] ?? 0);
     for (let at = 1; at < states; at++) {
-      let next = 0;
-      for (; left[next] === pods[next]; next++) {
-        value -= (left[next] ?? 0) * (this.#values[names[next] ?? 0] ?? 0);
-        left[next] = 0;
-      }
-      left[next] = (left[next] ?? 0) + 1;
-      value += this.#values[names[next] ?? 0] ?? 0;
       const cost = costs[at] ?? Number.POSITIVE_INFINITY;
-      if (cost === Number.POSITIVE_INFINITY || cost - value > maxLoss) continue;
+      if (cost === Number.POSITIVE_INFINITY || cost - (values[at] ?? 0) > maxLoss) continue;
       let isFull = true;
       for (let i = 0; i < pods.length && isFull; i++) {
         const stride = strides[i] ?? 1;
-        isFull = left[i] === pods[i] || (costs[at + stride] ?? 0) > cost;
+        isFull = (costs[at + stride] ?? 0) > cost || Math.floor(at / stride) % ((pods[i] ?? 0) + 1) === pods[i];
       }
       if (!isFull) continue;
-      const contents = new Int32Array(pods.length + 1);
-      contents[0] = at;
-      contents.set(left, 1);
-      full.push(contents);
+      full.push(at);
+      for (let i = 0; i < pods.length; i++) full.push(Math.floor(at / (strides[i] ?? 1)) % ((pods[i] ?? 0) + 1));
     }
-    this.#steps += states * pods.length;
-    return full;
+    this.#steps += states;
+    return Int32Array.from(full);
   }
 
   /**
-   * By state, the state that is left after the best first node; undefined without nodes that cost `below` at most. The
-   * cost of a state is the least over all contents that have pods of its last item: cost of the node and of what is left.
+   * Shortest path from all pods to none: by state, the state before the node that leaves it, NO_STATE where no path
+   * leads to. Each node takes pods of the state's last item. A state is left out when the nodes before it and the value
+   * of its pods cost more than `below`. Undefined without steps left.
    */
-  #covered({ pods, strides, states }: Axes, costs: Float64Array, full: readonly Int32Array[], below: number): Int32Array | undefined {
-    const byItem = Array.from(pods, (_, i) => full.filter((contents) => (contents[i + 1] ?? 0) > 0));
-    const lowest = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
-    lowest[0] = 0;
-    const rest = new Int32Array(states);
-    const left = new Int32Array(pods.length);
-    for (let at = 1; at < states; at++) {
-      let i = 0;
-      for (; left[i] === pods[i]; i++) left[i] = 0;
-      left[i] = (left[i] ?? 0) + 1;
-      let last = pods.length - 1;
-      while (left[last] === 0) last--;
-      const candidates = byItem[last] ?? [];
-      let best = Number.POSITIVE_INFINITY;
-      for (const contents of candidates) {
-        const cost = costs[contents[0] ?? 0] ?? 0;
-        if (cost >= best) continue;
-        let next = at;
-        for (let j = 0; j <= last; j++) next -= Math.min(left[j] ?? 0, contents[j + 1] ?? 0) * (strides[j] ?? 0);
-        const total = cost + (lowest[next] ?? 0);
-        if (total < best) {
-          best = total;
-          rest[at] = next;
+  #covered(
+    { pods, strides, states }: Axes,
+    costs: Float64Array,
+    values: Float64Array,
+    full: Int32Array,
+    below: number,
+  ): Int32Array | undefined {
+    const width = pods.length + 1;
+    const byItem = Array.from(pods, (_, i) => {
+      const rows: number[] = [];
+      for (let row = 0; row < full.length; row += width) if ((full[row + i + 1] ?? 0) > 0) rows.push(row);
+      return Int32Array.from(rows);
+    });
+    const spent = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
+    spent[states - 1] = 0;
+    const before = new Int32Array(states).fill(NO_STATE);
+    const left = pods.slice();
+    for (let at = states - 1; at > 0; at--) {
+      const cost = spent[at] ?? 0;
+      if (cost + (values[at] ?? 0) <= below) {
+        let last = pods.length - 1;
+        while (left[last] === 0) last--;
+        const rows = byItem[last] ?? full;
+        this.#steps += 2 + rows.length * 2;
+        if (this.isSpent) return undefined;
+        for (let c = 0; c < rows.length; c++) {
+          const row = rows[c] ?? 0;
+          const total = cost + (costs[full[row] ?? 0] ?? 0);
+          let next = at;
+          for (let j = 0; j <= last; j++) next -= Math.min(left[j] ?? 0, full[row + j + 1] ?? 0) * (strides[j] ?? 0);
+          if (total < (spent[next] ?? 0)) {
+            spent[next] = total;
+            before[next] = at;
+          }
         }
       }
-      this.#steps += candidates.length * 2;
-      lowest[at] = best;
+      let i = 0;
+      for (; left[i] === 0; i++) left[i] = pods[i] ?? 0;
+      left[i] = (left[i] ?? 0) - 1;
     }
-    const cost = lowest[states - 1] ?? Number.POSITIVE_INFINITY;
-    return cost === Number.POSITIVE_INFINITY || cost > below ? undefined : rest;
+    if ((spent[0] ?? 0) > below) before[0] = NO_STATE;
+    return before;
   }
 
-  #nodes({ names, pods, strides, states }: Axes, rest: Int32Array, cheapest: readonly (PooledOption | undefined)[]): readonly NodeBatch[] {
+  #nodes(
+    { names, pods, strides, states }: Axes,
+    before: Int32Array,
+    cheapest: readonly (PooledOption | undefined)[],
+  ): readonly NodeBatch[] {
     const nodes: NodeBatch[] = [];
-    for (let at = states - 1; at > 0; at = rest[at] ?? 0) {
-      const taken = at - (rest[at] ?? 0);
+    for (let at = 0; at < states - 1; at = before[at] ?? states) {
+      const taken = (before[at] ?? 0) - at;
       const pooled = cheapest[taken];
       if (pooled === undefined) return [];
       const contents = names.flatMap((item, i) => {
@@ -265,14 +298,16 @@ function keepsHostRules(items: readonly Item[], counts: Int32Array): boolean {
   });
 }
 
-/** Options by rising cost, without those that have no more of any resource than a cheaper one. */
-function undominated(options: readonly PooledOption[]): readonly PooledOption[] {
-  const kept: PooledOption[] = [];
-  for (const pooled of options.toSorted((a, b) => a.cost - b.cost)) {
+/** Reads the options of a pool that cost at most `below`; returns the steps. */
+function extend(pool: OptionPool, below: number): number {
+  const { all, options: kept } = pool;
+  let steps = 0;
+  for (let next = all[pool.seen]; next !== undefined && next.cost <= below; next = all[++pool.seen]) {
     // The last ones first: an option that is little cheaper is the most likely to have as much of everything.
     let at = kept.length - 1;
-    while (at >= 0 && !hasRoom((kept[at] as PooledOption).option.room, 0, pooled.option.room)) at--;
-    if (at < 0) kept.push(pooled);
+    while (at >= 0 && !hasRoom((kept[at] as PooledOption).option.room, 0, next.option.room)) at--;
+    if (at < 0) kept.push(next);
+    steps += kept.length;
   }
-  return kept;
+  return steps;
 }

@@ -151,8 +151,8 @@ export class Packer {
   }
 
   /**
-   * `pack`, or undefined as soon as the nodes must cost `below` or more (USD per hour): the value of the pods that have no node yet
-   * is a lower bound of what they will cost.
+   * `pack`, or undefined as soon as the nodes must cost `below` or more (USD per hour): the value of the pods that have
+   * no node yet is a lower bound of what they will cost.
    */
   packBelow(pods: Int32Array, variant: PackingVariant, below: number): readonly NodeBatch[] | undefined {
     const knapsack = this.#knapsack;

@@ -82,8 +82,8 @@ const MAX_STEPS = 700;
  */
 const MAX_TINY_STATES = 128;
 /**
- * Of so many pods, those that may choose a zone are assigned to zones in two ways, and the cheaper packing is kept. More
- * pods have their own nodes in each zone.
+ * Of so many pods, those that may choose a zone are assigned to zones in two ways, and the cheaper packing is kept.
+ * More pods have their own nodes in each zone.
  */
 const MAX_PODS_FOR_SECOND_FORECAST = 50;
 /**

@@ -139,9 +139,7 @@ export class TopologyBuilder {
       if (key === HOSTNAME) continue;
       const own = template.set.requirements.get(key);
       if (own !== undefined && !own.complement) for (const value of own.values) add(value, template);
-      for (let t = 0; t < template.table.types.length; t++) {
-        for (const value of template.table.valuesOf(t, key)) if (own === undefined || has(own, value)) add(value, template);
-      }
+      for (const value of template.table.allValuesOf(key)) if (own === undefined || has(own, value)) add(value, template);
     }
     this.#universe.set(key, domains);
     return domains;

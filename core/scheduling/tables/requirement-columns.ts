@@ -54,6 +54,11 @@ export class RequirementColumns {
     return column?.items[column.itemOf[type] ?? -1];
   }
 
+  /** The different requirements of the types on a key. */
+  items(key: string): readonly Requirement[] {
+    return this.#column(key)?.items ?? [];
+  }
+
   /** Types that do not contradict a requirement, types without its key included. Undefined when no type has the key. */
   agreeing(wanted: Requirement): Bitset | undefined {
     const column = this.#column(wanted.key);

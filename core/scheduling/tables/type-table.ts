@@ -127,6 +127,13 @@ export class TypeTable {
     return 0;
   }
 
+  /** Values that some type has for a key, in the order of the types. */
+  allValuesOf(key: string): ReadonlySet<string> {
+    const values = new Set<string>();
+    for (const item of this.#columns.items(key)) if (!item.complement) for (const value of item.values) values.add(value);
+    return values;
+  }
+
   /** Values that a type has for a key, for minValues and topology domains. */
   valuesOf(type: number, key: string): readonly string[] {
     const item = this.#columns.get(type, key);

@@ -30,8 +30,16 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "optimal-parts",
     rule: "no packing of a few pods is cheaper than the optimal one",
     file: "core/scheduling/packing/optimal-packer.ts",
-    from: "if (total < best) {",
-    to: "if (best === Number.POSITIVE_INFINITY) {",
+    from: "if (total < (spent[next] ?? 0)) {",
+    to: "if ((spent[next] ?? 0) === Number.POSITIVE_INFINITY) {",
+    tests: OPTIMAL_PARTS,
+  },
+  {
+    name: "optimal-below",
+    rule: "nodes that must cost less than a known packing do so",
+    file: "core/scheduling/packing/optimal-packer.ts",
+    from: "if ((spent[0] ?? 0) > below) before[0] = NO_STATE;",
+    to: "",
     tests: OPTIMAL_PARTS,
   },
   {
