@@ -124,19 +124,37 @@ export class Limits {
 
   /**
    * Of some proposed nodes, each with the type that it will most likely be, those that the limits leave room for
-   * together, in their order.
+   * together. Nodes with many pods for what they use of the limits come first.
    */
-  affordable<N extends { readonly template: Template; readonly type: number }>(nodes: readonly (N | undefined)[]): (N | undefined)[] {
+  affordable<N extends { readonly template: Template; readonly type: number; readonly pods: number }>(
+    nodes: readonly (N | undefined)[],
+  ): (N | undefined)[] {
     const left = this.#accounts.map((account) => account?.left.slice());
-    return nodes.map((node) => {
-      const account = node && this.#accounts[node.template.index];
-      const mine = node && left[node.template.index];
-      if (node === undefined || account === undefined || mine === undefined) return node;
-      const row = node.type * account.names.length;
-      if (mine.some((amount, r) => (account.capacity[row + r] ?? 0) > amount)) return undefined;
-      for (let r = 0; r < mine.length; r++) mine[r] = (mine[r] ?? 0) - (account.capacity[row + r] ?? 0);
-      return node;
+    const affordable = new Array<N | undefined>(nodes.length);
+    const density = nodes.map((node) => (node === undefined ? 0 : node.pods / this.#shareOfLimits(node)));
+    for (const at of [...nodes.keys()].sort((a, b) => (density[b] ?? 0) - (density[a] ?? 0) || a - b)) {
+      const node = nodes[at];
+      if (node === undefined) continue;
+      const account = this.#accounts[node.template.index];
+      const mine = left[node.template.index];
+      if (account !== undefined && mine !== undefined) {
+        const row = node.type * account.names.length;
+        if (mine.some((amount, r) => (account.capacity[row + r] ?? 0) > amount)) continue;
+        for (let r = 0; r < mine.length; r++) mine[r] = (mine[r] ?? 0) - (account.capacity[row + r] ?? 0);
+      }
+      affordable[at] = node;
+    }
+    return affordable;
+  }
+
+  /** The largest share that a type has of what is left of one of its pool's limits; 0 without limits. */
+  #shareOfLimits({ template, type }: { readonly template: Template; readonly type: number }): number {
+    const account = this.#accounts[template.index];
+    let share = 0;
+    account?.left.forEach((amount, r) => {
+      share = Math.max(share, (account.capacity[type * account.names.length + r] ?? 0) / Math.max(1, amount));
     });
+    return share;
   }
 
   /**

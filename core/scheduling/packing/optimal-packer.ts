@@ -280,7 +280,7 @@ export class OptimalPacker {
       const { offeringGroup, option, cost } = pooled;
       nodes.push({ offeringGroup, contents, nodes: 1, type: option.type, price: cost, loss: cost - podValue });
     }
-    return nodes;
+    return nodes.reverse();
   }
 }
 

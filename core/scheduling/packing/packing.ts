@@ -23,6 +23,8 @@ export interface ProposedNode {
   readonly type: number;
   /** The pool's requirements joined with those of all pods that the proposal puts on the node. */
   readonly set: RequirementSet;
+  /** Number of those pods. */
+  readonly pods: number;
 }
 
 /**
@@ -182,7 +184,7 @@ function nodeFor(
     const own = kinds[kind]?.sets[template.index];
     set = set && own && sets.join(set, own);
   }
-  return set && { template, type, set };
+  return set && { template, type, set, pods: contents.reduce((sum, [, n]) => sum + n, 0) };
 }
 
 /** A batch as batches of one node each. */
