@@ -1,7 +1,9 @@
 import type { ViewSource } from "../../console/server/source.ts";
+import type { HistoryEntry, HistoryRange } from "../../core/model/history-entry.ts";
 import { clusterOverview, podOverviews } from "../../core/overview/cluster.ts";
 import { type DecisionSettings, decisionsOf, type ReadState } from "../../core/overview/decisions.ts";
-import type { ClusterOverview, CostPoint, PodOverview, Scene, ViewIndex } from "../../core/overview/types.ts";
+import { pastOverview } from "../../core/overview/past.ts";
+import type { ClusterOverview, CostPoint, PastOverview, PodOverview, Scene, ViewIndex } from "../../core/overview/types.ts";
 import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { sentenceOf } from "../input-error.ts";
@@ -12,6 +14,8 @@ export interface Readable {
   readonly id: string;
   readonly name: string;
   readonly read: () => Promise<Source>;
+  /** Entries of the history; undefined where it is not known. */
+  readonly history?: (range: HistoryRange) => Promise<readonly HistoryEntry[] | undefined>;
 }
 
 /** How long the search for savings of one look may take, ms: a page is to show a change while it is news. */
@@ -30,6 +34,9 @@ interface Kept {
   fingerprint: string;
   /** When they were made, ms since the epoch. */
   decidedAt: number;
+  past: PastOverview | undefined;
+  /** When the history was read. */
+  pastAt: number;
 }
 
 /** A view of clusters, and the reader that keeps it up to date. */
@@ -46,7 +53,17 @@ export function clusterSource(
   const kept = new Map<string, Kept>(
     readables.map(({ id, name }) => [
       id,
-      { scene: { id, name }, overview: undefined, state: undefined, pods: undefined, points: [], fingerprint: "", decidedAt: 0 },
+      {
+        scene: { id, name },
+        overview: undefined,
+        state: undefined,
+        pods: undefined,
+        points: [],
+        fingerprint: "",
+        decidedAt: 0,
+        past: undefined,
+        pastAt: 0,
+      },
     ]),
   );
   const listeners = new Set<() => void>();
@@ -56,7 +73,7 @@ export function clusterSource(
     for (const listener of listeners) listener();
   };
 
-  const lookAt = async ({ id, name, read }: Readable): Promise<unknown> => {
+  const lookAt = async ({ id, name, read, history }: Readable): Promise<unknown> => {
     const own = kept.get(id);
     if (own === undefined) return undefined;
     let source: Source;
@@ -89,8 +106,20 @@ export function clusterSource(
       Object.assign(own, { fingerprint, decidedAt: snapshot.now });
     }
     addPoint(own, own.overview);
+    if (history !== undefined && snapshot.now - own.pastAt >= RENEW_MS) await readPast(own, own.overview, history);
     changed();
     return undefined;
+  };
+
+  const readPast = async (own: Kept, overview: ClusterOverview, history: NonNullable<Readable["history"]>): Promise<void> => {
+    const since = overview.at - PAST_MS;
+    try {
+      const entries = await history({ since, until: overview.at + 1 });
+      if (entries !== undefined) Object.assign(own, { past: pastOverview(entries, overview, since), pastAt: overview.at });
+    } catch (error) {
+      // The cluster is shown without its past rather than not at all.
+      own.scene = { ...own.scene, problem: `the history cannot be read: ${sentenceOf(error, "view")}` };
+    }
   };
 
   return {
@@ -98,6 +127,7 @@ export function clusterSource(
       ...{ version: 1, kind, title, revision },
       scenes: [...kept.values()].map(({ scene }) => scene),
       costs: Object.fromEntries([...kept].map(([id, { points }]) => [id, points])),
+      past: Object.fromEntries([...kept].flatMap(([id, { past }]) => (past ? [[id, past]] : []))),
     }),
     scene: async (id) => kept.get(id)?.overview,
     pods: async (id) => {
@@ -120,6 +150,9 @@ export function clusterSource(
 
 /** How long a page has to fetch the first picture before the search for savings keeps the processor busy. */
 const FIRST_PICTURE_MS = 150;
+
+/** How much of the history is shown, ms. */
+const PAST_MS = 86_400_000;
 
 /** Time alone may change what is decided, so a cluster at rest is looked at anew so often. */
 const RENEW_MS = 60_000;

@@ -90,6 +90,7 @@ async function liveClusters({ clusters, allOfStack }: ViewOptions): Promise<read
     return {
       id: String(i),
       name: choice.cluster ?? choice.context ?? "current context",
+      history: async (range) => (await opened)?.history?.(range),
       read: async () => {
         opened ??= openLive(choice);
         try {

@@ -1,3 +1,4 @@
+import type { HistoryEntry, HistoryRange } from "../../core/model/history-entry.ts";
 import { REGION, ZONE } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
@@ -6,6 +7,7 @@ import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { heldReservations } from "../../core/offerings/reservations.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
 import type { Kind } from "../../core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
 import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { ConfigError } from "../../functions/adapters/config.ts";
@@ -29,7 +31,12 @@ export interface LiveCluster {
   readonly name: string;
   /** Throws InputError. */
   readonly read: () => Promise<Source>;
+  /** Entries of the history; absent where the stack's table is not read. */
+  readonly history?: (range: HistoryRange) => Promise<readonly HistoryEntry[]>;
 }
+
+/** What a cluster is read through; the history is the table's. */
+type LiveDeps = ClusterStateDeps & { readonly store: Partial<Pick<NodeClaimStore, "history">> };
 
 /**
  * Connects to a live cluster, through a kubeconfig or, with AWS credentials, as the stack does. Throws InputError for
@@ -47,7 +54,12 @@ export async function openLive(options: LiveChoice): Promise<LiveCluster> {
     }
   };
   const deps = await saying(options.cluster === undefined ? throughKubeconfig(options) : throughStack(options.cluster, options));
-  return { name, read: () => saying(liveSource(name, deps)) };
+  const { store, cluster } = deps;
+  return {
+    name,
+    read: () => saying(liveSource(name, deps)),
+    ...(store.history && { history: async (range) => (await store.history?.(cluster.name, range)) ?? [] }),
+  };
 }
 
 /** Reads a live cluster once. Throws InputError. */
@@ -100,7 +112,7 @@ export const NO_STORE: ClusterStateDeps["store"] = {
   unavailable: async (): Promise<readonly UnavailableOffering[]> => [],
 };
 
-async function throughKubeconfig({ kubeconfig, context, region }: LiveChoice): Promise<ClusterStateDeps> {
+async function throughKubeconfig({ kubeconfig, context, region }: LiveChoice): Promise<LiveDeps> {
   const found = await kubeconfigCluster({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
   const connection = { kubeconfig: found.kubeconfig, context: found.context };
   const kubernetes = kubernetesClient({ ...connection, transport: explained(readOnly(httpsTransport(connection).send), found) });
@@ -136,7 +148,7 @@ function regionOf(nodes: readonly Node[]): string | undefined {
  * Connects as the functions do: EKS gives the address of the cluster, the table gives records, unavailable offerings
  * and prices.
  */
-async function throughStack(cluster: string, { region = process.env["AWS_REGION"], ...choice }: LiveChoice): Promise<ClusterStateDeps> {
+async function throughStack(cluster: string, { region = process.env["AWS_REGION"], ...choice }: LiveChoice): Promise<LiveDeps> {
   if (region === undefined || region === "")
     throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
   // The SDK's clients read the region from here, as in Lambda.
@@ -156,7 +168,10 @@ async function throughStack(cluster: string, { region = process.env["AWS_REGION"
     return {
       ...{ cluster: deps.cluster, catalogue: deps.catalogue, now: deps.now, settings: DEFAULT_SETTINGS },
       kubernetes: { get: kubernetes.get.bind(kubernetes), list: kubernetes.list.bind(kubernetes) },
-      store: { list: store.list.bind(store), commands: store.commands.bind(store), unavailable: store.unavailable.bind(store) },
+      store: {
+        ...{ list: store.list.bind(store), commands: store.commands.bind(store), unavailable: store.unavailable.bind(store) },
+        history: store.history.bind(store),
+      },
     };
   } catch (error) {
     if (error instanceof ConfigError) throw new InputError(error.message);

@@ -1,16 +1,17 @@
 import type { JSX } from "preact";
-import type { ClusterOverview, CostPoint, NodeOverview } from "../../core/overview/types.ts";
+import type { ClusterOverview, CostPoint, NodeOverview, PastOverview } from "../../core/overview/types.ts";
 import { Chart } from "./chart.tsx";
-import { clock, counted, money, monthly, percent } from "./format.ts";
+import { clock, counted, duration, money, monthly, percent } from "./format.ts";
 import { Badge } from "./parts.tsx";
 
 interface CostProps {
   readonly overview: ClusterOverview;
   readonly points: readonly CostPoint[];
+  readonly past: PastOverview | undefined;
 }
 
 /** What the cluster costs: over time, by NodePool, and by instance type. */
-export function CostSection({ overview, points }: CostProps): JSX.Element {
+export function CostSection({ overview, points, past }: CostProps): JSX.Element {
   const { cost, nodePools, nodes } = overview;
   const ours = nodes.filter(({ fate }) => fate.verdict !== "other");
   const kinds = [...Map.groupBy(ours, ({ instanceType, capacityType }) => `${instanceType} ${capacityType}`).values()]
@@ -23,7 +24,8 @@ export function CostSection({ overview, points }: CostProps): JSX.Element {
     .sort((a, b) => b.perHour - a.perHour);
   return (
     <section class="cards" aria-label="Cost">
-      {points.length > 1 && (
+      {past !== undefined && <PastCost past={past} end={overview.at} />}
+      {past === undefined && points.length > 1 && (
         <article class="card">
           <Chart points={points} height={180} timeText={clock} />
         </article>
@@ -102,6 +104,27 @@ export function CostSection({ overview, points }: CostProps): JSX.Element {
         {kinds.length > MAX_KINDS && <p class="faint">and {kinds.length - MAX_KINDS} more kinds</p>}
       </article>
     </section>
+  );
+}
+
+/** The last day: what it cost, and what it would have cost. */
+function PastCost({ past, end }: { readonly past: PastOverview; readonly end: number }): JSX.Element {
+  const { since, dollars, onDemandDollars, consolidationSavesPerHour, costs } = past;
+  const saved = onDemandDollars - dollars;
+  const last = costs.at(-1);
+  return (
+    <article class="card">
+      <header>
+        <h3>The last {duration(end - since)}</h3>
+        <span class="push number strong">{money(dollars)}</span>
+      </header>
+      <p class="faint">
+        {money(onDemandDollars)} on demand
+        {saved > 0.005 && `: spot and reservations saved ${money(saved)}`}
+        {consolidationSavesPerHour > 0 && `; the consolidations of this time save ${money(consolidationSavesPerHour)} an hour since`}
+      </p>
+      <Chart points={last === undefined ? costs : [...costs, { ...last, at: end }]} height={180} timeText={clock} />
+    </article>
   );
 }
 

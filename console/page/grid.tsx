@@ -33,7 +33,7 @@ const ROW_PX = 36;
 /** Least height of a table, px: room for a sentence in place of rows. */
 const MIN_GRID_PX = 110;
 /** Rows that are drawn beyond what is seen, so that a fast wheel shows no gap. */
-const SPARE_ROWS = 10;
+const SPARE_ROWS = 6;
 
 /**
  * A table of any length: only the rows in sight are in the document. The table has one place in the order of Tab; arrow
@@ -83,6 +83,9 @@ export function Grid<Row>({ label, columns: all, rows, keyOf, order, onOrder, op
   };
   const idOf = (index: number): string => `row-${label.replaceAll(" ", "-")}-${index}`;
   const shown = rows.slice(first, last);
+  // A row that leaves the sight lends its elements to one that comes: to change texts is much cheaper than to make
+  // elements, which is what a fast wheel would do with thousands of rows.
+  const slots = Math.ceil(height / ROW_PX) + 2 * SPARE_ROWS + 2;
   return (
     <div
       class="grid"
@@ -103,11 +106,17 @@ export function Grid<Row>({ label, columns: all, rows, keyOf, order, onOrder, op
         </div>
       </div>
       <div class="grid-body" role="rowgroup" ref={body} onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}>
-        {rows.length === 0 && <p class="empty">{empty}</p>}
+        {rows.length === 0 && (
+          <div role="row">
+            <div role="gridcell" class="empty">
+              {empty}
+            </div>
+          </div>
+        )}
         <div class="grid-rows" role="presentation" style={{ height: `${rows.length * ROW_PX}px` }}>
           {shown.map((row, i) => (
             <GridRow
-              key={keyOf(row)}
+              key={(first + i) % slots}
               id={idOf(first + i)}
               row={row}
               index={first + i}

@@ -1,12 +1,13 @@
 import { type JSX, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, PastOverview, ViewIndex } from "../../core/overview/types.ts";
 import { Claims, Disruption } from "./activity.tsx";
 import { Change } from "./change.tsx";
 import { CostSection } from "./cost.tsx";
 import { type Connection, useIndex, usePods, useScene } from "./data.ts";
 import { Details } from "./details.tsx";
 import { clock, counted, duration, money, monthly, percent } from "./format.ts";
+import { History } from "./history.tsx";
 import { Nodes } from "./nodes.tsx";
 import "./page.css";
 import { Stat } from "./parts.tsx";
@@ -25,6 +26,7 @@ function Page(): JSX.Element {
   const scene = story?.frames[frame]?.scene ?? index?.scenes.find(({ id }) => id === route.params["cluster"])?.id ?? index?.scenes[0]?.id;
   const revision = index?.revision ?? 0;
   const overview = useScene(scene, revision);
+  const past = scene === undefined ? undefined : index?.past?.[scene];
   const isChange = index?.change !== undefined && (route.section === "" || route.section === "change");
   const node = isChange ? undefined : overview?.nodes.find(({ name }) => name === route.params["node"]);
   const isSmall = overview !== undefined && overview.nodes.length <= MAX_PICTURE_NODES;
@@ -41,7 +43,7 @@ function Page(): JSX.Element {
       ) : (
         <>
           {!isChange && <Headline overview={overview} />}
-          <Sections index={index} overview={overview} route={route} go={go} isChange={isChange} />
+          <Sections index={index} overview={overview} past={past} route={route} go={go} isChange={isChange} />
           <Remarks index={index} overview={overview} scene={scene} />
           <div class={`content${story === undefined ? "" : " with-story"}`}>
             <main>
@@ -58,7 +60,9 @@ function Page(): JSX.Element {
               ) : route.section === "disruption" ? (
                 <Disruption overview={overview} go={go} />
               ) : route.section === "cost" ? (
-                <CostSection overview={overview} points={index.costs?.[scene ?? ""] ?? []} />
+                <CostSection overview={overview} points={index.costs?.[scene ?? ""] ?? []} past={past} />
+              ) : route.section === "history" && past !== undefined ? (
+                <History past={past} route={route} go={go} />
               ) : (
                 <Nodes overview={overview} route={route} go={go}>
                   {isSmall && <Picture overview={overview} pods={pods} go={go} />}
@@ -190,12 +194,13 @@ function Headline({ overview }: { readonly overview: ClusterOverview }): JSX.Ele
 interface SectionsProps {
   readonly index: ViewIndex;
   readonly overview: ClusterOverview;
+  readonly past: PastOverview | undefined;
   readonly route: Route;
   readonly go: Go;
   readonly isChange: boolean;
 }
 
-function Sections({ index, overview, route, go, isChange }: SectionsProps): JSX.Element {
+function Sections({ index, overview, past, route, go, isChange }: SectionsProps): JSX.Element {
   const { nodes, pods, nodePools, claims, commands } = overview;
   const sections: readonly (readonly [string, string, number?])[] = [
     ...(index.change === undefined ? [] : [["change", "What if"] as const]),
@@ -206,6 +211,7 @@ function Sections({ index, overview, route, go, isChange }: SectionsProps): JSX.
     ["pools", "NodePools", nodePools.length],
     ["disruption", "Disruption", commands.length],
     ["cost", "Cost"],
+    ...(past === undefined ? [] : [["history", "History", past.events.length] as const]),
   ];
   const shown = isChange ? "change" : sections.some(([key]) => key === route.section) ? route.section : "nodes";
   return (

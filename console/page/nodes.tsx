@@ -67,15 +67,16 @@ function columnsAt(at: number): readonly Column<NodeOverview>[] {
       key: "capacity",
       title: "Capacity",
       width: "92px",
+      from: 850,
       value: ({ capacityType }) => capacityType,
       cell: ({ capacityType }) => (capacityType === "" ? "" : <Badge kind={capacityType}>{capacityType}</Badge>),
     },
-    { key: "zone", title: "Zone", width: "96px", from: 1_200, value: ({ zone }) => zone, cell: ({ zone }) => zone },
+    { key: "zone", title: "Zone", width: "96px", from: 1_120, value: ({ zone }) => zone, cell: ({ zone }) => zone },
     {
       key: "pool",
       title: "NodePool",
       width: "minmax(80px, 1fr)",
-      from: 1_000,
+      from: 1_010,
       value: ({ nodePool }) => nodePool,
       cell: ({ nodePool }) => nodePool,
     },
@@ -84,7 +85,7 @@ function columnsAt(at: number): readonly Column<NodeOverview>[] {
       key: "age",
       title: "Age",
       width: "64px",
-      from: 900,
+      from: 920,
       isNumber: true,
       value: ({ createdAt }) => at - createdAt,
       cell: ({ createdAt }) => duration(at - createdAt),
@@ -133,7 +134,8 @@ export function Nodes({ overview, route, go, children }: NodesProps): JSX.Elemen
   // Ages count in minutes where nothing else changes, so that rows are not drawn each second.
   const columns = useMemo(() => columnsAt(at), [at]);
   const rows = useMemo(() => sorted(search(nodes, [...columns, ...MORE], q), columns, sort), [nodes, columns, q, sort]);
-  const sum = rows.reduce((total, { pricePerHour }) => total + pricePerHour, 0);
+  // An instance that shuts down has a row and costs nothing any more; the headline knows.
+  const sum = q === "" ? overview.cost.perHour : rows.reduce((total, { pricePerHour }) => total + pricePerHour, 0);
   return (
     <section class="fill" aria-label="Nodes">
       <Search

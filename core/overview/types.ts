@@ -248,6 +248,30 @@ export interface CostPoint {
   readonly onDemandPerHour: number;
 }
 
+/** Something that was decided or happened, from the stack's history. */
+export interface PastEvent {
+  readonly at: number;
+  /** "Disrupted", "Removed", "PodsWaited" and so on. */
+  readonly kind: string;
+  /** What it is about: "nodeclaim/default-x7k2p". */
+  readonly title: string;
+  /** One sentence, as the commands `history` and `why` print it. */
+  readonly text: string;
+}
+
+/** What happened to a cluster lately; only known where the stack's table is read. */
+export interface PastOverview {
+  readonly since: number;
+  /** USD that the machines cost since then, and would have cost on demand. */
+  readonly dollars: number;
+  readonly onDemandDollars: number;
+  /** What the consolidations since then save by their own account. */
+  readonly consolidationSavesPerHour: number;
+  readonly costs: readonly CostPoint[];
+  /** The latest first. */
+  readonly events: readonly PastEvent[];
+}
+
 /** An overview that can be asked for by its id. */
 export interface Scene {
   readonly id: string;
@@ -270,4 +294,6 @@ export interface ViewIndex {
   readonly change?: ChangeOverview;
   /** Cost over time by scene. */
   readonly costs?: Readonly<Record<string, readonly CostPoint[]>>;
+  /** The last day by scene. */
+  readonly past?: Readonly<Record<string, PastOverview>>;
 }

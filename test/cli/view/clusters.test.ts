@@ -72,6 +72,23 @@ describe("a view of live clusters", () => {
     for (const id of ["b", "constructor", ""]) expect([await source.scene(id), await source.pods(id)]).toEqual([undefined, undefined]);
   });
 
+  it("the history of the last day is read once a minute, and shown; without it the cluster is shown with why", async () => {
+    let reads = 0;
+    const [first, second] = [at(0, busy), at(30, busy)];
+    const history = async () => {
+      reads++;
+      return [];
+    };
+    const source = view({ ...cluster("a", first, second, at(61, busy)), history });
+    for (let i = 0; i < 3; i++) await source.look();
+    expect(reads).toBe(2);
+    expect(source.index().past?.["a"]).toMatchObject({ events: [], since: NOW + 61_000 - 86_400_000 });
+    const refused = view({ ...cluster("a", first), history: async () => Promise.reject(new InputError("no permission")) });
+    await refused.look();
+    expect(refused.index()).toMatchObject({ past: {}, scenes: [{ problem: "the history cannot be read: no permission" }] });
+    expect(await refused.scene("a")).toBeDefined();
+  });
+
   it("a price that holds is one step of the line", async () => {
     const source = view(cluster("a", ...[0, 5, 10, 15, 20].map((seconds) => at(seconds, busy))));
     for (let i = 0; i < 5; i++) await source.look();
