@@ -5,6 +5,7 @@ import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";
 import { costCommand } from "./cost/command.ts";
 import { doctorCommand } from "./doctor/command.ts";
+import { historyCommand, reportCommand, whyCommand } from "./history/command.ts";
 import { installCommand } from "./install/command.ts";
 import { labCommand } from "./lab/command.ts";
 import { manifestsCommand } from "./manifests/command.ts";
@@ -30,6 +31,9 @@ export const COMMANDS: readonly Command[] = [
   statusCommand,
   doctorCommand,
   upgradeCommand,
+  whyCommand,
+  historyCommand,
+  reportCommand,
   uninstallCommand,
   costCommand,
   synthCommand,

@@ -30,6 +30,11 @@ export const LAB_ARGUMENTS = {
       value: "NAME=N",
       description: "then scale this Deployment, StatefulSet or static NodePool (NAMESPACE/NAME=N; may be given several times)",
     },
+    history: {
+      type: "text",
+      value: "FILE",
+      description: "keep what was decided in FILE, for the commands why, history and report (--from FILE)",
+    },
     setting: {
       type: "list",
       value: "NAME=VALUE",
@@ -96,6 +101,7 @@ export async function runLab(args: readonly string[]): Promise<void> {
     width: columns(process.stdout),
     print: (line) => void process.stdout.write(`${line}\n`),
     withoutEksDaemons: values["no-eks-daemons"],
+    ...(values.history !== undefined && { historyFile: historyFile(values.history) }),
   };
   const story = storyOf(positionals);
   if (values.view && values.json) throw new ArgumentError("--view shows a page and --json prints a log; give one of them");
@@ -124,6 +130,8 @@ export async function runLab(args: readonly string[]): Promise<void> {
     values.report !== undefined ? "--report" : [],
   ].flat()[0];
   if (idle !== undefined) throw new ArgumentError(`${idle} is for your own manifests; name their files or folders too`);
+  if (options.historyFile !== undefined && story === undefined)
+    throw new ArgumentError("--history keeps one story; name it, as in npm start -- replace --history lab.db");
   const stories = (story ? [story] : STORIES).map((each) => ({ ...each, region: region ?? each.region ?? DEFAULT_REGION }));
   if (values.view)
     return await viewed("The lab", values, options, async (record) => {
@@ -159,6 +167,14 @@ async function viewed(
   } catch (error) {
     throw error instanceof PortError ? new ArgumentError(error.message) : error;
   }
+}
+
+/** Throws ArgumentError before anything is played when the file cannot be meant. */
+function historyFile(file: string): string {
+  if (existsSync(file)) throw new ArgumentError(`--history: there is a file ${file} already; remove it, or name another file`);
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new ArgumentError(`--history: there is no folder ${folder}; create it, or name another file`);
+  return file;
 }
 
 /** Writes a report to a file. Throws ArgumentError before anything is played when the file cannot be meant. */

@@ -1,6 +1,9 @@
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
+import { PROGRAM } from "../functions/adapters/program.ts";
+import { keepClock } from "../functions/adapters/store/kept-table.ts";
+import { sqliteNodeClaimStore } from "../functions/adapters/store/sqlite-store.ts";
 import { applyManifests } from "./apply.ts";
 import { changeLine } from "./change-lines.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
@@ -27,6 +30,8 @@ export interface PlayOptions {
   readonly print: (line: string) => void;
   /** Leaves out the DaemonSets that EKS runs on each node. */
   readonly withoutEksDaemons?: boolean;
+  /** A new file that keeps the table of the lab. */
+  readonly historyFile?: string;
   /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
   readonly settings?: LabOptions["settings"];
   /** Takes what happens, for the page. */
@@ -80,7 +85,7 @@ export async function playStory(story: LabStory, options: PlayOptions): Promise<
     const why = explainsNodes && !options.json ? await runnerUp(lab, since) : undefined;
     if (why !== undefined) print(`${why}\n`);
   }
-  close(stage);
+  await close(stage);
 }
 
 /** One --scale option. */
@@ -136,7 +141,7 @@ export async function playManifests(
   if (!options.json) for (const part of await summary(lab, waiting, allRefused)) options.print(`\n${part}`);
   if (options.onReport)
     await options.onReport(await labReport(lab, { waiting, refused: allRefused, evicted: stage.evicted(), start: START }), lab);
-  close(stage);
+  await close(stage);
 }
 
 /** What is wrong with the annotations that say how long pods run, wherever in the object they are. */
@@ -191,6 +196,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     region: options.region,
     sources: ["notify"],
     settings,
+    ...(options.historyFile !== undefined && { store: sqliteNodeClaimStore(options.historyFile) }),
     hooks: {
       after: (call, result) => {
         if (call.method !== "evict" || result !== "evicted") return undefined;
@@ -307,7 +313,11 @@ function fingerprint({ world }: Lab): string {
   return [...pods, ...nodes, ...claims].sort().join("\n");
 }
 
-function close({ lab, options: { json, print } }: Stage): void {
+async function close({ lab, options: { json, print, historyFile } }: Stage): Promise<void> {
   if (!json) print(`\n${renderCosts(lab.cloud.costs())}`);
+  if (historyFile !== undefined) {
+    await keepClock(lab.deps.store, lab.world.clock.now());
+    if (!json) print(`\nAsk why: ${PROGRAM} why node/NAME --from ${historyFile}; what happened: ${PROGRAM} history --from ${historyFile}`);
+  }
   lab.close();
 }

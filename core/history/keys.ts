@@ -50,13 +50,27 @@ export function keyOf(entry: HistoryEntry): string {
 /** What the keys of a range's subjects begin with (HistoryRange.about); "" for all. */
 export const keyPrefixOf = (about = ""): string => (about === "" || about.endsWith("/") ? about : `${about}#`);
 
+/** What one moment may bring, in the order in which it follows from each other. */
+const ORDER: Readonly<Record<HistoryEntry["type"], number>> = {
+  ...{ PodsWaited: 0, Disrupted: 1, DisruptionFailed: 1, Planned: 2, LaunchFailed: 3, Launched: 4, Adopted: 4, Registered: 5 },
+  ...{ Initialized: 6, Terminating: 7, Hastened: 8, Removed: 9, Collected: 9 },
+};
+
+/** Sorts entries by time, and those of one moment as they follow from each other. */
+export function inOrder(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  return entries.toSorted((a, b) => a.at - b.at || ORDER[a.type] - ORDER[b.type] || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
 /** The day (UTC) that an entry is kept under: "2026-11-25". */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** The days (UTC) from `since` to `until` (ms, exclusive), in order. */
+/** Days that one question reaches back from its end: each is a query, and nobody keeps more. */
+const MAX_DAYS = 1_000;
+
+/** The days (UTC) from `since` to `until` (ms, exclusive), in order; of a longer range the latest MAX_DAYS. */
 export function daysWithin(since: number, until: number): readonly string[] {
   if (until <= since) return [];
-  const first = Math.floor(since / DAY_MS);
+  const first = Math.max(Math.floor(since / DAY_MS), Math.ceil(until / DAY_MS) - MAX_DAYS);
   const last = Math.ceil(until / DAY_MS);
   return Array.from({ length: last - first }, (_, i) => dayOf((first + i) * DAY_MS));
 }

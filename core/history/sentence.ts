@@ -71,7 +71,7 @@ function plannedText({ reason, commandId, pods, podCount, waitedMs, requests, ch
   const next = others.length === 0 ? "" : `; next: ${others.map((one) => `${kindOf(one)} ${perHour(one.pricePerHour)}`).join(", ")}`;
   const asks = Object.entries(requests).map(([name, amount]) => `${name} ${amount}`);
   const same = together > 1 ? `; one of ${counted(together, "NodeClaim")} of the same decision` : "";
-  return `planned ${forWhom}${waited}${replaces}; with DaemonSets that asks for ${asks.join(", ")}${choice}${next}${same}`;
+  return `planned ${forWhom}${waited}${replaces}; asks for ${asks.join(", ")} with DaemonSets${choice}${next}${same}`;
 }
 
 function launchFailedText({ reason, message, unavailable, attempt }: LaunchFailed): string {

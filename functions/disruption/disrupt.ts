@@ -23,6 +23,7 @@ import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
+import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
 import { disruptionSettings } from "./settings.ts";
 
@@ -95,6 +96,8 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     const drifted = driftedClaims({ ...state, records, now: deps.now() });
     await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
     for (const { event, windowMs } of report.events) await publishOnce(event, deps, windowMs);
+    // While a command is validated no method runs, so little is known of why nodes stay.
+    if (plan.passes.length > 0) await keepStays(plan.blocked, deps);
   });
   if (!decided) wakeTimes.push(cluster.now() + 2_000);
   await sleepUntil(wakeTimes, cluster);

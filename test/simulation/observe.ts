@@ -79,7 +79,9 @@ export function observer(): Observer {
     async finish() {
       if (scene === undefined) return;
       const sight = await look(scene);
-      for (const watcher of watchers) watcher.atEnd?.(sight);
+      const { table, lab } = scene;
+      const told = await table.history(lab.world.cluster, { since: 0, until: now() + 1 });
+      for (const watcher of watchers) watcher.atEnd?.(sight, told);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
@@ -145,6 +146,8 @@ export interface Ending {
   readonly commands: number;
   readonly instances: readonly string[];
   readonly taintedNodes: number;
+  /** Of each NodeClaim, what the history tells, in order: each decision once. Commands have lines of their own. */
+  readonly history: readonly string[];
 }
 
 interface Running {
@@ -191,5 +194,13 @@ async function endingOf({ world, cloud, deps }: Lab): Promise<Ending> {
     taintedNodes: (nodes as readonly { readonly spec?: { readonly taints?: readonly { readonly key: string }[] } }[]).filter(({ spec }) =>
       spec?.taints?.some(({ key }) => key === "karpenter.sh/disrupted"),
     ).length,
+    history: toldLives(await deps.store.history(world.cluster, { since: 0, until: world.clock.now() + 1 })),
   };
+}
+
+function toldLives(entries: readonly HistoryEntry[]): readonly string[] {
+  const lives = Map.groupBy(entries, (entry) => ("nodeClaim" in entry ? entry.nodeClaim : "commandId" in entry ? entry.commandId : ""));
+  return [...lives.values()]
+    .map((life) => life.map((entry) => ("reason" in entry ? `${entry.type} ${entry.reason}` : entry.type)).join(", "))
+    .sort();
 }

@@ -1,5 +1,5 @@
 import { PutItemCommand, type TransactWriteItem } from "@aws-sdk/client-dynamodb";
-import { dayOf, daysWithin, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
+import { dayOf, daysWithin, inOrder, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
 import type { HistoryEntry, HistoryRange } from "../../../core/model/history-entry.ts";
 import { calling, packed, queryAll, type Table, toItem, toValues, unpacked } from "./dynamodb-table.ts";
 
@@ -55,7 +55,7 @@ export function dynamoHistory(table: Table, days: number) {
           if (entry !== undefined && entry.at >= since && entry.at < until) found.push(entry);
         }
       }
-      return found.toSorted((a, b) => a.at - b.at);
+      return inOrder(found);
     },
   };
 }

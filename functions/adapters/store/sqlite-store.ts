@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { dayOf, daysWithin, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
+import { dayOf, daysWithin, inOrder, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Lease } from "../../../core/model/lease.ts";
@@ -60,7 +60,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     document: db.prepare("SELECT version, bytes FROM document WHERE name = ?"),
     putHistory: db.prepare("INSERT OR REPLACE INTO history (cluster, day, key, at, body) VALUES (?, ?, ?, ?, ?)"),
     history: db.prepare(
-      "SELECT body FROM history WHERE cluster = ? AND day >= ? AND day <= ? AND at >= ? AND at < ? AND substr(key, 1, length(?)) = ? ORDER BY at, key",
+      "SELECT body FROM history WHERE cluster = ? AND day >= ? AND day <= ? AND at >= ? AND at < ? AND substr(key, 1, length(?)) = ?",
     ),
     documentVersion: db.prepare("SELECT version FROM document WHERE name = ?"),
   };
@@ -279,7 +279,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       const days = daysWithin(since, until);
       const prefix = keyPrefixOf(about);
       const rows = sql.history.all(cluster, days[0] ?? "", days.at(-1) ?? "", since, until, prefix, prefix);
-      return rows.flatMap((row) => (parsed(row) as HistoryEntry | undefined) ?? []);
+      return inOrder(rows.flatMap((row) => (parsed(row) as HistoryEntry | undefined) ?? []));
     },
 
     isFirstWithin: (cluster, key, now, ttlMs) =>

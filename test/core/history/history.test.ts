@@ -58,7 +58,7 @@ describe("sentences", () => {
       ],
     });
     expect(text).toBe(
-      "planned for 2 pods (default/web-1, default/web-2), the oldest 12s old; with DaemonSets that asks for cpu 1500m, memory 3Gi; " +
+      "planned for 2 pods (default/web-1, default/web-2), the oldest 12s old; asks for cpu 1500m, memory 3Gi with DaemonSets; " +
         "m5.large on-demand in us-west-2a at $0.0960/h is the cheapest of 42 types; next: m5a.large on-demand in us-west-2b $0.0990/h",
     );
   });

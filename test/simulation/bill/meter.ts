@@ -1,6 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { type MetricsInHour, mapUsage, type Usage } from "../../../cli/cost/usage.ts";
+import { keyOf } from "../../../core/history/keys.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { dimensionSets, type MetricRecord, SENT_METRICS, type SentMetrics } from "../../../functions/adapters/metrics.ts";
 import { packed } from "../../../functions/adapters/store/dynamodb-table.ts";
@@ -31,10 +33,21 @@ const METRIC_BYTES = 320;
 /** Keys and the attributes that an item of a record has beside the record. */
 const ITEM_BYTES = 260;
 
+/** The partition key, the attributes and their names that an entry of the history has beside its key and itself. */
+const ENTRY_BYTES = 90;
+
 const KB = 1_024;
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / (4 * KB)));
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / KB));
 const bytesOf = (record: object): number => packed(withSchema(record)).length + ITEM_BYTES;
+const entryBytes = (entry: HistoryEntry): number => packed(entry).length + keyOf(entry).length + ENTRY_BYTES;
+
+/** What the history adds: entries, their bytes in the table, and request units of writes beyond those of the records. */
+export interface HistoryUse {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly writes: number;
+}
 
 interface Totals {
   runMs: Record<string, number>;
@@ -54,6 +67,17 @@ export function billMeter() {
   let tableWrites = 0;
   let logBytes = 0;
   let calls = 0;
+  const history = { entries: 0, bytes: 0, writes: 0 };
+  /** What entries add to a write of so many units without them: a transaction writes all of it twice. */
+  const keep = (entries: readonly HistoryEntry[] = [], alone: number): void => {
+    if (entries.length === 0) return;
+    const sizes = entries.map(entryBytes);
+    const writes = 2 * sizes.reduce((sum, size) => sum + writeUnits(size), 0) + alone;
+    history.entries += entries.length;
+    history.bytes += sizes.reduce((sum, size) => sum + size, 0);
+    history.writes += writes;
+    tableWrites += writes;
+  };
   const zipped = new Map<string, number>();
   const zippedBytes = (name: string, version: string, bytes: Uint8Array): number => {
     const key = `${name} ${version}`;
@@ -94,13 +118,27 @@ export function billMeter() {
       case "update":
       case "remove": {
         const record = args[0] as NodeClaimRecord;
+        const units = writeUnits(bytesOf(record));
         // An item with an instance is in the index too, as a whole.
-        tableWrites += writeUnits(bytesOf(record)) * (record.instance === undefined ? 1 : 2);
+        tableWrites += units * (record.instance === undefined ? 1 : 2);
+        keep(args[1] as readonly HistoryEntry[] | undefined, units);
         break;
       }
       case "updateCommand":
-      case "removeCommand":
-        tableWrites += writeUnits(bytesOf(args[0] as CommandRecord));
+      case "removeCommand": {
+        const units = writeUnits(bytesOf(args[0] as CommandRecord));
+        tableWrites += units;
+        keep(args[1] as readonly HistoryEntry[] | undefined, units);
+        break;
+      }
+      case "addHistory": {
+        const units = (args[0] as readonly HistoryEntry[]).map((entry) => writeUnits(entryBytes(entry)));
+        tableWrites += units.reduce((sum, one) => sum + one, 0);
+        break;
+      }
+      case "history":
+        // Two days' partitions, with eventual consistency.
+        tableReads += Math.max(1, (result as readonly HistoryEntry[]).reduce((sum, entry) => sum + entryBytes(entry), 0) / (8 * KB));
         break;
       case "createCommand":
         // A transaction writes twice, and checks the lease.
@@ -110,6 +148,7 @@ export function billMeter() {
         const [, claims, command] = args as [unknown, readonly NodeClaimRecord[], CommandRecord | undefined];
         const items = command === undefined ? claims : [...claims, command];
         tableWrites += 2 * (items.reduce((sum, item) => sum + writeUnits(bytesOf(item)), 0) + 1);
+        keep(args[3] as readonly HistoryEntry[] | undefined, 0);
         break;
       }
       case "markUnavailable":
@@ -165,7 +204,7 @@ export function billMeter() {
     former = now;
     return usageBetween(before, now, metricRecords(lab).slice(before?.records ?? 0), lab.world.cluster);
   };
-  return { hooks, onLog, attach, take };
+  return { hooks, onLog, attach, take, history: (): HistoryUse => ({ ...history }) };
 }
 
 const metricRecords = (lab: Lab): readonly MetricRecord[] => (lab.deps.metrics as unknown as { readonly records: MetricRecord[] }).records;

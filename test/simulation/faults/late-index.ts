@@ -10,10 +10,10 @@ export function withLateIndex(table: Table, now: () => number, lagMs: () => numb
   const written = new Map<string, number>();
   return {
     ...table,
-    update: (record) => {
+    update: (record, history) => {
       const id = record.instance?.id;
       if (id !== undefined && !written.has(id)) written.set(id, now());
-      return table.update(record);
+      return table.update(record, history);
     },
     byInstance: async (id) => {
       if (now() - (written.get(id) ?? Number.NEGATIVE_INFINITY) >= lagMs()) return table.byInstance(id);

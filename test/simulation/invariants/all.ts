@@ -12,6 +12,7 @@ import { boughtOnce } from "./purchases.ts";
 import { fewRepaired, sickReplaced } from "./repairs.ts";
 import { replicasKept } from "./static-pools.ts";
 import { callsBounded } from "./thrift.ts";
+import { endsTold, launchesTold } from "./told.ts";
 import { podsPlacedInTime, startupTaintsHonoured, waitersTold } from "./waiting.ts";
 import { factsStay, oneDecider } from "./writes.ts";
 
@@ -32,7 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ],
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
-  ...[factsStay, oneDecider, callsBounded],
+  ...[factsStay, oneDecider, callsBounded, endsTold, launchesTold],
   ...[replicasKept, sickReplaced, fewRepaired, dearLeftAlone, neighbourLeftAlone, secondServed],
 ];
 

@@ -1,5 +1,6 @@
 import type { CapacityBuffer, PodTemplateObject } from "../../../core/model/capacity-buffer.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
@@ -52,8 +53,11 @@ export interface Watcher {
   onResult?(call: PortCall, result: unknown): void;
   /** Every `CHECK_MS` of virtual time. */
   check?(sight: Sight): void;
-  /** Once, after the faults have ended and the world is at rest or has failed to come to rest. */
-  atEnd?(sight: Sight): void;
+  /**
+   * Once, after the faults have ended and the world is at rest or has failed to come to rest. `told`: what the table's
+   * history says.
+   */
+  atEnd?(sight: Sight, told: readonly HistoryEntry[]): void;
 }
 
 /** A rule that no fault may break. */

@@ -19,6 +19,11 @@ const TERMINATION = "core/lifecycle/termination.ts";
 /** Each bug removes one rule of the design, as a careless change might. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
+    name: "an end that the history does not tell",
+    within: 10,
+    edits: [{ file: TERMINATION, find: `record, history: removedEntries(record, view.now) }`, replace: "record }" }],
+  },
+  {
     name: "missing client token: each CreateFleet is a new one",
     within: 40,
     edits: [{ file: LAUNCH, find: "deps.fleet.launch(request)", replace: "deps.fleet.launch({ ...request, clientToken: deps.newId() })" }],

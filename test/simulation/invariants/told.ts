@@ -1,0 +1,50 @@
+import type { HistoryEntry } from "../../../core/model/history-entry.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import { isAlive } from "./facts.ts";
+import type { Invariant, Scene } from "./invariant.ts";
+
+const CLUSTER = "eks:eks-cluster-name";
+
+/** The machines of the cluster that satisfy a condition. */
+const machinesOf = ({ lab }: Scene, isMeant: (machine: SimulatedInstance) => boolean): readonly SimulatedInstance[] =>
+  lab.cloud.machines().filter((machine) => machine.instance.tags[CLUSTER] === lab.world.cluster && isMeant(machine));
+
+/** The entries that tell of the machine's end or launch. */
+const about = (told: readonly HistoryEntry[], id: string, types: readonly HistoryEntry["type"][]): readonly HistoryEntry[] =>
+  told.filter((entry) => types.includes(entry.type) && "machine" in entry && entry.machine?.instanceId === id);
+
+export const endsTold: Invariant = {
+  name: "ends told",
+  law: "Of each machine that has ended the history says once that it is gone, and why: a reason, with the entry that decided it.",
+  watch: (scene, violated) => ({
+    atEnd: (_sight, told) => {
+      const decided = new Set(
+        told.flatMap((entry) => (entry.type === "Terminating" ? [`${entry.nodeClaim} ${entry.intent} ${entry.reason}`] : [])),
+      );
+      for (const { instance } of machinesOf(scene, (machine) => !isAlive(machine))) {
+        const ends = about(told, instance.id, ["Removed", "Collected"]);
+        if (ends.length !== 1) violated(`${instance.id} has ended, and the history tells of it ${ends.length} times`);
+        for (const end of ends)
+          if (end.type === "Removed" && !decided.has(`${end.nodeClaim} ${end.intent} ${end.reason}`))
+            violated(`${instance.id} has ended by ${end.reason}, and no entry says that this was decided`);
+      }
+    },
+  }),
+};
+
+export const launchesTold: Invariant = {
+  name: "launches told",
+  law: "Of each machine that runs the history says once that it was launched or adopted, for which NodeClaim and at which price.",
+  watch: (scene, violated) => ({
+    atEnd: ({ records }, told) => {
+      const known = new Map(records.flatMap((record) => (record.instance ? [[record.instance.id, record] as const] : [])));
+      for (const { instance } of machinesOf(scene, isAlive)) {
+        const record = known.get(instance.id);
+        if (record === undefined) continue;
+        const starts = about(told, instance.id, ["Launched", "Adopted"]);
+        if (starts.length !== 1) violated(`${instance.id} runs, and the history tells of its launch ${starts.length} times`);
+        if (record.launchPrice?.pricePerHour === undefined) violated(`the record of ${record.name} has no price of ${instance.id}`);
+      }
+    },
+  }),
+};
