@@ -1,3 +1,4 @@
+import { adopted } from "../../core/history/claim-entries.ts";
 import { isDoneWith } from "../../core/lifecycle/identity.ts";
 import { INTENT } from "../../core/model/labels.ts";
 import { isManagedClaim } from "../../core/model/managed.ts";
@@ -156,7 +157,7 @@ async function writeRecords(cluster: string, table: string, ports: AdoptPorts): 
   const written: Step[] = [];
   for (const step of steps) {
     try {
-      if (step.record !== undefined) await store.create(step.record);
+      if (step.record !== undefined) await store.create(step.record, [adopted(step.record, ports.now())]);
       written.push(step);
     } catch (error) {
       // The functions adopt by themselves what nobody has launched.
