@@ -42,7 +42,7 @@ const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / KB))
 const bytesOf = (record: object): number => packed(withSchema(record)).length + ITEM_BYTES;
 const entryBytes = (entry: HistoryEntry): number => packed(entry).length + keyOf(entry).length + ENTRY_BYTES;
 
-/** What the history adds: entries, their bytes in the table, and request units of writes beyond those of the records. */
+/** What the history adds: entries, their bytes, and request units of writes beyond those of the records. */
 export interface HistoryUse {
   readonly entries: number;
   readonly bytes: number;
