@@ -73,8 +73,8 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
   }
   for (const object of [...rights].reverse()) await api.remove(object);
   print(`RBAC and FlowSchema of cluster ${cluster} removed`);
-  // The functions keep a launch template for a day after its last use, and are gone.
-  const templates = found.karpenter === undefined ? await ports.leftBehind.removeLaunchTemplates(cluster) : 0;
+  // The functions keep a launch template for a day after its last use, and are gone. Karpenter's have the same tag.
+  const templates = keepsNodes(options, found) ? 0 : await ports.leftBehind.removeLaunchTemplates(cluster);
   if (templates > 0) print(`${templates} launch ${templates === 1 ? "template" : "templates"} removed`);
   return { output: `${farewell(options, found)}\n` };
 }
@@ -161,7 +161,7 @@ function plan(options: UninstallOptions, found: Found): readonly string[] {
     `- remove the webhooks of cluster ${cluster}`,
     ...(stack === undefined ? [] : [others.length > 0 ? keptStack(stackName, others) : `- remove stack ${stackName}`]),
     `- remove RBAC and FlowSchema of cluster ${cluster}`,
-    ...(karpenter === undefined ? [`- remove the launch templates of cluster ${cluster}`] : []),
+    ...(keepsNodes(options, found) ? [] : [`- remove the launch templates of cluster ${cluster}`]),
   ];
 }
 

@@ -58,7 +58,9 @@ const holders = (world: KarpenterWorld): string[] => {
 describe("uninstall --keep-nodes --start-karpenter", () => {
   it("holds Karpenter's Lease, takes rights, annotations and records away, starts Karpenter, then removes the stack", async () => {
     const world = await adopted();
+    world.left.templates = 3;
     const { answer, text } = await run(world);
+    expect(world.left.templates, "Karpenter launches by them").toBe(3);
     expect(text.split("\n")).toEqual([
       "holding Karpenter's Lease, so that nobody decides during the hand-over",
       "the functions have no rights in cluster c1 any more",
