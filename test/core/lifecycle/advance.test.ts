@@ -179,6 +179,11 @@ describe("advance takes the first step that is missing", () => {
       want: ["WriteNode"],
     },
     {
+      name: "the deletion of a node that is not initialized terminates the NodeClaim",
+      v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched", "Registered"] }), nodes: [node("going")] }),
+      want: ["WriteRecord"],
+    },
+    {
       name: "the deletion of the node terminates the NodeClaim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] }), nodes: [node("going")] }),
       want: ["WriteRecord"],
@@ -228,6 +233,14 @@ describe("time limits", () => {
     },
   ])("$name", ({ v, reason }) => {
     expect(ends(v)).toBe(reason);
+  });
+});
+
+it("a NodeClaim that is given up wakes the planner, because nothing changes about the pods that wait for it", () => {
+  const { actions } = advance(view({ record: record({ createdAt: NOW - 300_001 }), claim: nodeClaim() }));
+  expect(actions).toContainEqual({
+    type: "Wake",
+    wakeUp: { kind: "provision", cluster: "c1", cause: "NodeClaimTerminating", detail: "launch_timeout default-abcde" },
   });
 });
 

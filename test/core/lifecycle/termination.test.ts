@@ -138,6 +138,48 @@ describe("terminate takes the first step that is missing", () => {
   });
 });
 
+describe("what a drain takes", () => {
+  const draining = (secondsAgo: number) => {
+    const claim = going();
+    const condition = { type: "Drained", status: "Unknown", reason: "Draining", message: "", lastTransitionTime: at(secondsAgo) } as const;
+    return { ...claim, status: { ...claim.status, conditions: [...(claim.status?.conditions ?? []), condition] } };
+  };
+
+  it("an empty node is drained after five seconds, because a pod may have been bound just before the taint", () => {
+    expect(types(view({ record: ending(), claim: draining(3), nodes: [node("going")] }))).toEqual([]);
+    expect(types(view({ record: ending(), claim: draining(5), nodes: [node("going")] }))).toEqual(["WriteClaim", "Count"]);
+  });
+
+  it("a node that is drained leaves load balancers, also when it has the taint already", () => {
+    const balanced = { ...node("going"), metadata: { ...node("going").metadata, labels: { "karpenter.sh/registered": "true" } } };
+    const [write] = advance(view({ record: ending(), claim: going(), nodes: [balanced], pods: [pod("a")] })).actions;
+    expect(write?.type === "WriteNode" && write.node.metadata.labels?.["node.kubernetes.io/exclude-from-external-load-balancers"]).toBe(
+      "karpenter",
+    );
+  });
+
+  it("one pass evicts fifty pods", () => {
+    const pods = Array.from({ length: 60 }, (_, i) => pod(`p${i}`));
+    expect(evicted(advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods })).actions)).toHaveLength(50);
+  });
+
+  it.for([
+    { name: "are waited for without a deadline", deadline: undefined, want: ["WriteClaim", "Event"], status: "Unknown" },
+    { name: "are waited for until the deadline", deadline: -1, want: ["WriteClaim", "Event"], status: "Unknown" },
+    { name: "are given up at the deadline", deadline: 0, want: ["WriteClaim"], status: "False" },
+  ])("volumes that are not detached $name", ({ deadline, want, status }) => {
+    const annotations = { ...nodeClaim().metadata.annotations, ...(deadline !== undefined && { [TERMINATION_TIMESTAMP]: at(deadline) }) };
+    const claim = going(["Launched", "Registered", "Initialized", "Drained"], { annotations });
+    const volumeAttachments = [{ metadata: { name: "csi-1" } }] as never;
+    const { actions } = advance(view({ record: ending(), claim, nodes: [node("going")], volumeAttachments }));
+    expect(actions.map(({ type }) => type)).toEqual(want);
+    const [write] = actions;
+    const written =
+      write?.type === "WriteClaim" ? write.claim.status?.conditions?.find(({ type }) => type === "VolumesDetached") : undefined;
+    expect(written?.status).toBe(status);
+  });
+});
+
 describe("drain order", () => {
   const daemon = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] };
   const critical = { priorityClassName: "system-node-critical" };

@@ -5,7 +5,7 @@ const TERMINATION = ["test/core/lifecycle/termination.test.ts"];
 const GARBAGE = ["test/core/lifecycle/garbage-collection.test.ts"];
 const HOLD = ["test/core/lifecycle/hold.test.ts"];
 const RECONCILE = ["test/functions/lifecycle/reconcile.test.ts"];
-const LAUNCH = ["test/functions/lifecycle/launch"];
+const STORIES = ["test/lab/lifecycle-stories.test.ts"];
 const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
 const IMPOSTERS = ["test/hostile/imposter-nodes.test.ts"];
 
@@ -90,14 +90,6 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (resource) return",
     to: 'if (resource === "") return',
     tests: ADVANCE,
-  },
-  {
-    name: "deadline-only-earlier",
-    rule: "a written deadline is only moved to an earlier time",
-    file: "core/lifecycle/termination.ts",
-    from: "if (wanted === Number.POSITIVE_INFINITY || wanted >= written) return undefined;",
-    to: "if (wanted === Number.POSITIVE_INFINITY || wanted === written) return undefined;",
-    tests: TERMINATION,
   },
   {
     name: "drained-for-five-seconds",
@@ -249,7 +241,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "functions/lifecycle/launch/launch.ts",
     from: 'const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");',
     to: 'const instance = undefined as NodeClaimRecord["instance"];',
-    tests: LAUNCH,
+    tests: STORIES,
   },
   {
     name: "latest-wake-up",
