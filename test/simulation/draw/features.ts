@@ -178,7 +178,7 @@ const twins: Draw = (random, anytime) => ({
 });
 
 const oddObjects: Draw = (random, anytime) => ({
-  events: Array.from({ length: random.between(2, 6) }, (_, i) => drawOdd(i, random)).flatMap((objects): readonly ScriptEvent[] => {
+  events: Array.from({ length: random.between(3, 8) }, (_, i) => drawOdd(i, random)).flatMap((objects): readonly ScriptEvent[] => {
     const at = anytime();
     const until = at + random.pick([120, 600, 1_200]);
     return objects.flatMap((object): readonly ScriptEvent[] => {

@@ -52,6 +52,7 @@ export const drawOdd = (i: number, random: Random): readonly ApiObject[] =>
     [pod(i, { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "there-is-none" } }] })],
     [pod(i, { ...required([{ key: "karpenter.sh", operator: "DoesNotExist" }]), priority: 2_000_000_000 })],
     [pool(i, { limits: { cpu: "1e1.5" } }), nodeClass(i, {})],
+    [pool(i, { limits: { cpu: "0".repeat(400), memory: "1e1.5" } }), nodeClass(i, {})],
     [pool(i, {}), nodeClass(i, { kubelet: { systemReserved: { cpu: "1e1.5" } } })],
     [pool(i, {})],
     [pool(i, { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "0", schedule: "99 99 * * *", duration: "10m" }] } })],

@@ -571,13 +571,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "pods that cannot be read not set aside",
+    name: "NodePools that cannot be read not set aside",
     within: 100,
     edits: [
       {
         file: "core/set-aside/set-aside.ts",
-        find: 'if (!noted("Pod", pod.metadata, problem, effect)) return [pod];',
-        replace: 'if (!noted("Pod", pod.metadata, problem, effect) || effect.length > 0) return [pod];',
+        find: 'return !noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");',
+        replace: "return problem !== pool;",
       },
     ],
   },
