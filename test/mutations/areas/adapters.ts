@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "functions/adapters/aws/pages.ts",
     from: "} while (",
     to: "} while (false && ",
-    tests: FLEET,
+    tests: ["test/functions/adapters/aws/pages.test.ts"],
   },
   {
     name: "malformed-acknowledged",

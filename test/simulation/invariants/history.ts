@@ -31,6 +31,8 @@ export interface ClaimLife {
   /** When the deletion of the NodeClaim was requested, and by whom. */
   deletedAt?: number;
   deletedBy?: string;
+  /** Whether its node had the disrupted taint by then: a disruption ends it. */
+  wasTainted?: boolean;
   goneAt?: number;
   /** When somebody else than the product deleted its node. */
   nodeDeletedAt?: number;
@@ -137,6 +139,7 @@ export function history(clock: { now(): number }, skewMs: number): History {
     if (life.deletedAt === undefined && (verb === "delete" || type === "DELETED")) {
       life.deletedAt = now;
       life.deletedBy = user;
+      life.wasTainted = life.taintedAt !== undefined;
     }
     if (type === "DELETED") life.goneAt = now;
   };

@@ -117,8 +117,8 @@ export const noticesRemembered: Invariant = {
 
 /** Whether the product had ended the NodeClaim for its spot notice, and not for something else, before the time. */
 function wasHeeded(life: ClaimLife, before: number): boolean {
-  const { notice, registeredAt, deletedAt, deletedBy, machineEndedAt = Number.POSITIVE_INFINITY } = life;
-  if (!isInterrupted(life) || notice === undefined || registeredAt === undefined || deletedAt === undefined) return false;
+  const { notice, registeredAt, deletedAt, deletedBy, wasTainted, machineEndedAt = Number.POSITIVE_INFINITY } = life;
+  if (!isInterrupted(life) || wasTainted || notice === undefined || registeredAt === undefined || deletedAt === undefined) return false;
   return registeredAt < notice.at && deletedBy === PRODUCT && deletedAt >= notice.at && deletedAt < Math.min(before, machineEndedAt);
 }
 

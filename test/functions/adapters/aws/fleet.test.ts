@@ -159,10 +159,27 @@ describe("ec2Fleet", () => {
     { code: "RequestLimitExceeded", name: "ThrottledError" },
     { code: "UnauthorizedOperation", name: "RefusedError" },
     { code: "InvalidAMIID.NotFound", name: "RefusedError" },
+    // Not the request is to blame: it succeeds with fresh credentials.
+    { code: "ExpiredToken", name: "ExpiredToken" },
   ])("EC2's error $code becomes a $name", async ({ code, name }) => {
     const { fake, fleet } = await open();
     fake.faults.add({ action: "CreateFleet", error: { code, message: "m" } });
-    await expect(fleet.launch(request(fake))).rejects.toMatchObject({ name, message: expect.stringContaining(code) });
+    await expect(fleet.launch(request(fake))).rejects.toMatchObject({ name, message: expect.stringContaining(name === code ? "m" : code) });
+  });
+
+  it("a template that a fleet's answer says is gone is created again", async () => {
+    const sent: string[] = [];
+    const send = async (command: object) => {
+      sent.push(command.constructor.name);
+      return { Errors: [{ ErrorCode: "InvalidLaunchTemplateName.NotFoundException", ErrorMessage: "m" }], Instances: [] };
+    };
+    const fleet = ec2Fleet({ send, config: { region: async () => "us-west-2" } } as never);
+    const fake = await fakeAws();
+    for (let i = 0; i < 2; i++) {
+      await fleet.ensureLaunchTemplate(template(fake));
+      await fleet.launch(request(fake));
+    }
+    expect(sent).toEqual(["CreateLaunchTemplateCommand", "CreateFleetCommand", "CreateLaunchTemplateCommand", "CreateFleetCommand"]);
   });
 
   it("an unknown instance counts as terminated, and instances are tagged", async () => {

@@ -33,6 +33,19 @@ beforeEach(() => {
   dynamo.reset();
 });
 
+it("each transaction of intents and of a command checks first that the lease is held", async () => {
+  dynamo.on(TransactWriteItemsCommand).resolves({});
+  const many = Array.from({ length: 150 }, (_, i) => record(`n${i}`));
+  await store.writeIntents(lease, many, command("x"));
+  await store.createCommand(lease, command("y"));
+  const calls = dynamo.commandCalls(TransactWriteItemsCommand).map(({ args }) => args[0].input.TransactItems ?? []);
+  expect(calls.map((items) => items.length)).toEqual([100, 53, 2]);
+  for (const [first] of calls) {
+    expect(first?.ConditionCheck?.Key).toEqual({ pk: { S: "cluster#c1" }, sk: { S: "lease" } });
+    expect(first?.ConditionCheck?.ExpressionAttributeValues).toEqual({ ":holder": { S: "h" }, ":token": { N: "1" } });
+  }
+});
+
 describe("reads", () => {
   it("reads follow all pages and are strongly consistent", async () => {
     dynamo
