@@ -59,13 +59,16 @@ export function setAt(value: Json | undefined, path: Path, item: Json | undefine
   return { ...map, [step]: setAt(map[step], rest, item) };
 }
 
-/** Whether two JSON values are equal; the order of a map's fields does not count. */
-export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
+/**
+ * Whether two JSON values are equal. The order of a map's fields does not count, and undefined fields count as absent.
+ */
+export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equalJson(one, b[i]));
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equalJson(a[name], b[name]));
+  for (const name of Object.keys(a)) if (a[name] !== undefined && !(Object.hasOwn(b, name) && equalJson(a[name], b[name]))) return false;
+  for (const name of Object.keys(b)) if (b[name] !== undefined && !(Object.hasOwn(a, name) && a[name] !== undefined)) return false;
+  return true;
 }
 
 /** Parses JSON from outside; undefined when the text is not JSON. */

@@ -53,7 +53,8 @@ export function nodeClassHash(nodeClass: Pick<EC2NodeClass, "spec">, caBundle = 
 function normalized(value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = value.map(normalized).filter((item) => item !== undefined);
-    return items.length === 0 ? undefined : items.sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
+    const sorted = items.map((item) => ({ item, text: canonicalJson(item) })).sort((a, b) => (a.text < b.text ? -1 : 1));
+    return items.length === 0 ? undefined : sorted.map(({ item }) => item);
   }
   if (typeof value === "object" && value !== null) {
     const fields = Object.entries(value)

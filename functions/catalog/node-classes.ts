@@ -1,5 +1,5 @@
 import { hasChoice } from "../../core/launch/free-addresses.ts";
-import { canonicalJson } from "../../core/lib/fnv.ts";
+import { equalJson } from "../../core/lib/json.ts";
 import { isTrue } from "../../core/model/conditions.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
@@ -48,7 +48,7 @@ export async function refreshNodeClass(
   if (findings.subnets !== undefined && !("error" in findings.subnets)) await storeFreeAddresses(current, findings.subnets, deps);
   const status = nodeClassStatus(current, findings, context.now);
   let written: EC2NodeClass | undefined = current;
-  if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
+  if (!equalJson(status, current.status ?? {})) {
     written = await ignoreConflictOrGone(kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
     if (written === undefined) return now();
     if (isTrue(status.conditions, "Ready")) {

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../core/lib/fnv.ts";
+import { equalJson } from "../../core/lib/json.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
@@ -45,7 +45,7 @@ export async function refreshNodeOverlay(
 ): Promise<void> {
   const { name } = overlay.metadata;
   const status = nodeOverlayStatus(overlay, verdict, now());
-  if (canonicalJson(status) === canonicalJson(overlay.status ?? {})) return;
+  if (equalJson(status, overlay.status ?? {})) return;
   // The write of another run wakes the next pass.
   if ((await ignoreConflictOrGone(kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
   if (verdict.outcome !== "Applied") log.error("nodeoverlay is not applied", { NodeOverlay: { name }, error: explainVerdict(verdict) });

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../core/lib/fnv.ts";
+import { equalJson } from "../../core/lib/json.ts";
 import { conditionOf, isTrue } from "../../core/model/conditions.ts";
 import { NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
@@ -33,7 +33,7 @@ async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDe
   if (pool.metadata.deletionTimestamp !== undefined) return;
   const current = await mark(pool, context, deps);
   const status = nodePoolStatus(current, context);
-  if (canonicalJson(status) === canonicalJson(current.status ?? {})) return;
+  if (equalJson(status, current.status ?? {})) return;
   await kubernetes.updateStatus("NodePool", { ...current, status });
   const before = conditionOf(current.status?.conditions, "Ready");
   const cause = before?.status !== "True" ? "NodePoolReady" : isNewSpec(current) ? "NodePoolChanged" : undefined;

@@ -1,6 +1,6 @@
 import type { Headroom } from "../../core/capacity-buffers/headroom.ts";
 import { bufferStatus, placementOf } from "../../core/capacity-buffers/status.ts";
-import { canonicalJson } from "../../core/lib/fnv.ts";
+import { equalJson } from "../../core/lib/json.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -19,7 +19,7 @@ export async function writeBufferStatus(
   await Promise.all(
     headroom.map(async ({ buffer, resolution, pods }) => {
       const status = bufferStatus(buffer, resolution, placementOf({ pods }, plan, nominated), now());
-      if (canonicalJson(status) === canonicalJson(buffer.status ?? {})) return;
+      if (equalJson(status, buffer.status ?? {})) return;
       await ignoreConflictOrGone(kubernetes.updateStatus("CapacityBuffer", { ...buffer, status }));
     }),
   );

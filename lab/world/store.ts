@@ -57,7 +57,7 @@ export interface ObjectStore {
   update(object: ApiObject, writer: Writer): ApiObject;
   /**
    * Reads, changes and writes in one step, so that an actor of the world has no conflicts. Undefined when the object
-   * does not exist.
+   * does not exist. `change` may change the object in place; through the subresource "status", its status alone.
    */
   patch(
     kind: string,
@@ -201,6 +201,11 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     patch(kind, name, namespace, writer, change) {
       const found = store.get(kind, name, namespace);
       if (!found) return undefined;
+      if (writer.subresource === "status") {
+        // Whatever else the actor changes would not be stored.
+        const changed = change({ ...found, status: thawed(found.status) });
+        return changed === undefined ? found : replace(found, { ...found, status: changed.status }, writer);
+      }
       const changed = change(thawed(found));
       return changed === undefined ? found : write(found, changed, writer);
     },

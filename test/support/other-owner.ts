@@ -105,8 +105,10 @@ export async function otherOwner(owner: Owner, lab: Lab, { calls }: Watched, cou
     for (const subresource of [undefined, "status"] as const) {
       if (kind === "Node" && subresource === "status") continue;
       store.patch(kind, name, undefined, { user: AUTO, subresource }, (o) => {
-        how(o);
-        return o;
+        // Through the subresource "status" only the status may be changed in place, and only the status is stored.
+        const changed = structuredClone(o);
+        how(changed);
+        return changed;
       });
     }
   };

@@ -1,3 +1,4 @@
+import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
@@ -122,10 +123,11 @@ export function classesOf(
     };
   });
   queued.sort((a, b) => a.last - b.last || b.cpu - a.cpu || b.memory - a.memory || compare(a.created, b.created) || compare(a.uid, b.uid));
+  const ruleTexts = new Map<string, number>();
   const byText = new Map<string, { pods: Pod[]; requests: Resources; labels: string; placement: string }>();
   for (const { pod, requests, text, last } of queued) {
     const labels = labelsText(pod, labelKeys);
-    const placement = placementText(pod, labels);
+    const placement = placementOf(pod, labels, ruleTexts);
     const key = `${moved.has(pod) ? "moved" : ""}${last === 1 ? "virtual" : ""}${text}|${labels}|${placement}|${ownText(pod.spec, volumes, pod)}`;
     const known = byText.get(key);
     if (known === undefined) byText.set(key, { pods: [pod], requests, labels, placement });
@@ -184,8 +186,14 @@ function labelsText({ metadata }: Pod, keysRead: ReadonlySet<string>): string {
   return text;
 }
 
-function placementText({ metadata, spec }: Pod, labels: string): string {
-  const { nodeSelector, affinity, tolerations, topologySpreadConstraints } = spec;
+/** The rules about places as a text, and whether they read the pod's own labels; undefined for a pod without rules. */
+interface PlaceRules {
+  readonly text: string;
+  readonly readLabels: boolean;
+}
+
+/** Once for each spec: all virtual pods of a CapacityBuffer share one, and a pass looks at the same pods many times. */
+const placeRules = oncePer(({ nodeSelector, affinity, tolerations, topologySpreadConstraints }: Pod["spec"]): PlaceRules | undefined => {
   if (
     nodeSelector === undefined &&
     affinity?.nodeAffinity === undefined &&
@@ -194,11 +202,20 @@ function placementText({ metadata, spec }: Pod, labels: string): string {
     tolerations === undefined &&
     topologySpreadConstraints === undefined
   ) {
-    return "";
+    return undefined;
   }
   const text = JSON.stringify([nodeSelector, affinity, tolerations, topologySpreadConstraints]);
   // matchLabelKeys and mismatchLabelKeys make selectors that depend on the pod's own labels.
-  return text.includes("LabelKeys") ? `${labels} ${text}` : `${metadata.namespace ?? "default"} ${text}`;
+  return { text, readLabels: text.includes("LabelKeys") };
+});
+
+/** Names where a pod may go. Texts count by their number in `known`, because they may be long and most pods share few. */
+function placementOf({ metadata, spec }: Pod, labels: string, known: Map<string, number>): string {
+  const rules = placeRules(spec);
+  if (rules === undefined) return "";
+  const number = known.get(rules.text) ?? known.size;
+  known.set(rules.text, number);
+  return `${rules.readLabels ? labels : (metadata.namespace ?? "default")} ${number}`;
 }
 
 /** A text of the rare things that distinguish pods: host ports, device claims, volumes. */

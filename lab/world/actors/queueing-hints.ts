@@ -1,5 +1,6 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
+import { same } from "../../../functions/adapters/manifests/api-object.ts";
 import type { Change } from "../store.ts";
 import { isTerminal, isTerminating } from "./actor.ts";
 import { untolerated } from "./placement.ts";
@@ -38,13 +39,15 @@ export function hintOf({ kind, type, object, old }: Change): Hint | undefined {
   // A nomination that is changed or taken back frees the node that it was for.
   const freed = before?.status?.nominatedNodeName;
   if (freed && freed !== pod.status?.nominatedNodeName) return everyPod;
-  const isSame =
-    before !== undefined && JSON.stringify([before.spec, before.metadata.labels]) === JSON.stringify([pod.spec, pod.metadata.labels]);
+  const isSame = before !== undefined && same(before.spec, pod.spec) && same(before.metadata.labels, pod.metadata.labels);
   return isSame ? undefined : ({ metadata }) => metadata.uid === pod.metadata.uid;
 }
 
 /** The status of a heartbeat changes nothing for the scheduler; labels, taints and allocatable do. */
 function nodeMatters(now: Node, before: Node): boolean {
-  const relevant = ({ metadata, spec, status }: Node): string => JSON.stringify([metadata.labels, spec, status?.allocatable]);
-  return relevant(now) !== relevant(before);
+  return (
+    !same(now.metadata.labels, before.metadata.labels) ||
+    !same(now.spec, before.spec) ||
+    !same(now.status?.allocatable, before.status?.allocatable)
+  );
 }
