@@ -5,7 +5,7 @@ import { sourceOf } from "../support/patched-tree.ts";
 import { BREAKS } from "./breaks.ts";
 import type { Course } from "./course.ts";
 import { drawObject } from "./draw/draw.ts";
-import { breaches, MAX_PLANS_PER_POD, runSeed, SHARING_BOUND_MS, WAIT_TOLERANCE_MS } from "./law.ts";
+import { breaches, lawfulObjects, MAX_PLANS_PER_POD, runSeed, SHARING_BOUND_MS, WAIT_TOLERANCE_MS } from "./law.ts";
 
 const SEEDS = FULL ? [1, 2, 3, 4, 12, 13] : [2, 13];
 
@@ -18,6 +18,11 @@ it.for(SEEDS)("ordinary pods get the same beside the objects of seed %i as witho
 it("a seed draws the same objects each time", () => {
   const drawn = () => Array.from({ length: 40 }, (_, i) => drawObject(seeded(5).fork(String(i)), i, { part: 0, sharing: true }));
   expect(drawn()).toEqual(drawn());
+});
+
+it("adjacent seeds draw other objects", () => {
+  const drawn = (seed: number) => JSON.stringify(lawfulObjects(seed, 20).objects.map(({ object }) => object.spec));
+  expect(new Set([4, 5, 6, 7].map(drawn)).size).toBe(4);
 });
 
 const COURSE: Course = {

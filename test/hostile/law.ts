@@ -1,7 +1,7 @@
 import { RefusedError } from "../../core/ports/errors.ts";
 import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
 import { createLab, type Lab } from "../../lab/host.ts";
-import { seeded } from "../../lab/world/random.ts";
+import { hash, seeded } from "../../lab/world/random.ts";
 import { OPTIONS } from "../support/lab-story.ts";
 import { type Course, courseOf, PARTS } from "./course.ts";
 import { drawObject, type Hostile } from "./draw/draw.ts";
@@ -48,7 +48,7 @@ export const MAX_PLANS_PER_POD = 12;
 
 /** Hours of ordinary objects alone: so many worlds are played, and seeds share them. */
 const WORLDS = 4;
-const worldOf = (seed: number): number => 1 + (seed % WORLDS);
+const worldOf = (seed: number): number => 1 + 2 * (seed % WORLDS);
 const isSharing = (seed: number): boolean => seed % 2 === 0;
 
 /**
@@ -58,7 +58,8 @@ const isSharing = (seed: number): boolean => seed % 2 === 0;
 export function lawfulObjects(seed: number, count: number): { readonly objects: readonly Hostile[]; readonly refused: readonly string[] } {
   const objects: Hostile[] = [];
   const refused: string[] = [];
-  const random = seeded(seed).fork("hostile");
+  // Adjacent seeds must not draw alike: forks of two seeds that differ in their last bit are equal.
+  const random = seeded(hash(`seed ${seed}`)).fork("hostile");
   const lab = createLab({ ...OPTIONS, seed });
   for (let i = 0; i < count; i++) {
     const drawn = drawObject(random.fork(String(i)), i, { part: Math.floor((i * PARTS) / count), sharing: isSharing(seed) });

@@ -17,7 +17,7 @@ import { lifecycleEntry } from "../../functions/lifecycle/entry.ts";
 import { notifyEntry } from "../../functions/notify/entry.ts";
 import { provisionEntry } from "../../functions/provision/entry.ts";
 import { createLab } from "../../lab/host.ts";
-import { type Random, seeded } from "../../lab/world/random.ts";
+import { hash, type Random, seeded } from "../../lab/world/random.ts";
 import { nodeClass, nodePool } from "../infra/crd-samples.ts";
 import { recordingLog, recordingWakeUps } from "../support/fakes.ts";
 import { OPTIONS } from "../support/lab-story.ts";
@@ -197,7 +197,7 @@ export async function wrongWithOddEvents(first: number, count: number, sources =
   for (let seed = first; seed < first + count; seed++) {
     for (const source of sources) {
       const began = performance.now();
-      const what = await SOURCES[source]?.(seeded(seed).fork(source)).catch((error: Error) => `threw ${error.stack}`);
+      const what = await SOURCES[source]?.(seeded(hash(`seed ${seed}`)).fork(source)).catch((error: Error) => `threw ${error.stack}`);
       const ms = performance.now() - began;
       if (what !== undefined) wrong.push(`${source}, seed ${seed}: ${what}`);
       else if (ms > MAX_EVENT_MS) wrong.push(`${source}, seed ${seed}: took ${Math.round(ms)} ms`);

@@ -31,10 +31,10 @@ export function remove({ world }: Lab, { kind = "", metadata: { name, namespace 
   const found = world.store.get(kind, name, namespace);
   if (found === undefined) return;
   if (found.metadata.deletionTimestamp === undefined) world.delete(kind, name, namespace);
-  world.store.patch(kind, name, namespace, { user: LIAR }, (object: MutableObject) => ({
-    ...object,
-    metadata: { ...object.metadata, finalizers: (object.metadata.finalizers ?? []).filter((one: string) => one !== FINALIZER) },
-  }));
+  const left = world.store.get(kind, name, namespace);
+  const { finalizers = [] } = left?.metadata ?? {};
+  if (left === undefined || !finalizers.includes(FINALIZER)) return;
+  world.store.update({ ...left, metadata: { ...left.metadata, finalizers: finalizers.filter((one) => one !== FINALIZER) } }, { user: LIAR });
 }
 
 /** The object with the names of one of the ordinary nodes, while there is one. */
