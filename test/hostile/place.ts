@@ -34,7 +34,10 @@ export function remove({ world }: Lab, { kind = "", metadata: { name, namespace 
   const left = world.store.get(kind, name, namespace);
   const { finalizers = [] } = left?.metadata ?? {};
   if (left === undefined || !finalizers.includes(FINALIZER)) return;
-  world.store.update({ ...left, metadata: { ...left.metadata, finalizers: finalizers.filter((one) => one !== FINALIZER) } }, { user: LIAR });
+  world.store.update(
+    { ...left, metadata: { ...left.metadata, finalizers: finalizers.filter((one) => one !== FINALIZER) } },
+    { user: LIAR },
+  );
 }
 
 /** The object with the names of one of the ordinary nodes, while there is one. */
