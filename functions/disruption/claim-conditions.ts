@@ -3,6 +3,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
+import { someAtATime } from "../shared/some-at-a-time.ts";
 
 export interface Knowledge {
   readonly records: readonly NodeClaimRecord[];
@@ -24,9 +25,9 @@ export async function mirrorConditions(
   { kubernetes, now }: Pick<ClusterDeps, "kubernetes" | "now">,
 ): Promise<void> {
   const byName = new Map(records.map((record) => [record.name, record]));
-  for (const claim of claims) {
+  await someAtATime(claims, async (claim) => {
     const record = byName.get(claim.metadata.name);
-    if (record?.initializedAt === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
+    if (record?.initializedAt === undefined || claim.metadata.deletionTimestamp !== undefined) return;
     const before = claim.status?.conditions ?? [];
     const { generation } = claim.metadata;
     const at = { now: now(), ...(generation !== undefined && { generation }) };
@@ -41,8 +42,8 @@ export async function mirrorConditions(
         ? withoutCondition(settled, "Drifted")
         : withCondition(settled, { type: "Drifted", status: "True", reason, message: reason }, at);
     const lastPodEventTime = record.lastPodEventAt === undefined ? claim.status?.lastPodEventTime : rfc3339(record.lastPodEventAt);
-    if (conditions === before && lastPodEventTime === claim.status?.lastPodEventTime) continue;
+    if (conditions === before && lastPodEventTime === claim.status?.lastPodEventTime) return;
     const status = { ...claim.status, conditions, ...(lastPodEventTime !== undefined && { lastPodEventTime }) };
     await ignoreConflictOrGone(kubernetes.updateStatus("NodeClaim", { ...claim, status }));
-  }
+  });
 }

@@ -6,11 +6,12 @@ import type { ExpectedSavings } from "../../core/disruption/consolidation/expect
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
-import { reportOf } from "../../core/disruption/reports/report-of.ts";
+import { type DisruptionReport, reportOf } from "../../core/disruption/reports/report-of.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import { isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { NOMINATION_MS } from "../../core/provisioning/nominations.ts";
@@ -21,7 +22,8 @@ import { type ClusterState, readClusterState } from "../shared/cluster-state.ts"
 import { withLease } from "../shared/lease.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { mirrorConditions } from "./claim-conditions.ts";
+import { someAtATime } from "../shared/some-at-a-time.ts";
+import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
@@ -45,6 +47,7 @@ const MAX_SEARCH_MS = 10_000;
  */
 export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
+  let outcome: Outcome | undefined;
   const decided = await withLease(cluster, async (lease, deps) => {
     const [read, last] = await Promise.all([readClusterState(deps), readExpectedSavings(deps)]);
     const before = withoutOthers(read);
@@ -94,13 +97,30 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     for (const { metric, labels, value } of report.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
     const drifted = driftedClaims({ ...state, records, now: deps.now() });
-    await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
-    for (const { event, windowMs } of report.events) await publishOnce(event, deps, windowMs);
     // While a command is validated no method runs, so little is known of why nodes stay.
     if (plan.passes.length > 0) await keepStays(plan.blocked, deps);
+    outcome = {
+      claims: state.snapshot.nodeClaims,
+      knowledge: { records, consolidatable: plan.consolidatable, drifted },
+      events: report.events,
+    };
   });
   if (!decided) wakeTimes.push(cluster.now() + 2_000);
+  // Without the lease: a thousand conditions and events must not keep the next decision waiting.
+  if (outcome !== undefined) await publish(outcome, cluster);
   await sleepUntil(wakeTimes, cluster);
+}
+
+/** What a pass tells users when its decision is stored. */
+interface Outcome {
+  readonly claims: readonly NodeClaim[];
+  readonly knowledge: Knowledge;
+  readonly events: DisruptionReport["events"];
+}
+
+async function publish({ claims, knowledge, events }: Outcome, deps: ClusterDeps): Promise<void> {
+  await mirrorConditions(claims, knowledge, deps);
+  await someAtATime(events, ({ event, windowMs }) => publishOnce(event, deps, windowMs));
 }
 
 /**
@@ -129,11 +149,8 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
  * pass, which compares again.
  */
 async function observePods(state: ClusterState, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
-  const changed = new Map<string, NodeClaimRecord>();
-  for (const record of podEvents(state.snapshot, state.records, now())) {
-    const written = await ignoreConflict(store.update(record));
-    if (written !== undefined) changed.set(record.name, written);
-  }
+  const written = await someAtATime(podEvents(state.snapshot, state.records, now()), (record) => ignoreConflict(store.update(record)));
+  const changed = new Map(written.flatMap((record) => (record === undefined ? [] : [[record.name, record]])));
   return state.records.map((record) => changed.get(record.name) ?? record);
 }
 

@@ -4,8 +4,8 @@ import type { Node } from "../../core/model/node.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
-import { someAtATime } from "../shared/nominate-pods.ts";
 import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
+import { someAtATime } from "../shared/some-at-a-time.ts";
 import type { Performed } from "./known.ts";
 import { nominateHeld } from "./nominate-held.ts";
 

@@ -2,12 +2,10 @@ import { RefusedError } from "../../core/ports/errors.ts";
 import type { NodeNomination } from "../../core/provisioning/node-nominations.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { ignoreConflictOrGone } from "./optimistic.ts";
+import { someAtATime } from "./some-at-a-time.ts";
 
 /** The first minor version of Kubernetes 1 in which kube-scheduler expects nominations by others (KEP-5278). */
 const FIRST_MINOR = 35;
-
-/** Requests at a time; the API server shares its capacity with kube-scheduler just then. No benchmark has tuned it. */
-const MAX_AT_A_TIME = 10;
 
 /** Whether pods are to be nominated: the setting allows it, and kube-scheduler heeds it. */
 export async function heedsNominations({ kubernetes, settings }: Pick<ClusterDeps, "kubernetes" | "settings">): Promise<boolean> {
@@ -30,15 +28,4 @@ export async function nominatePods(nominations: readonly NodeNomination[], { kub
     if (!(error instanceof RefusedError)) throw error;
     log.error("could not nominate nodes for pods", { error });
   }
-}
-
-/** The results of `work` for each item, in no order. */
-export async function someAtATime<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const queue = items.values();
-  const results: R[] = [];
-  const worker = async (): Promise<void> => {
-    for (const item of queue) results.push(await work(item));
-  };
-  await Promise.all(Array.from({ length: MAX_AT_A_TIME }, worker));
-  return results;
 }

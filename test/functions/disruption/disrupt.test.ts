@@ -35,3 +35,13 @@ it("the next decision of a pass sees the replacements that the same pass wrote",
     expect(between).toContain("list");
   }
 });
+
+it("what users are told is written when the lease is given back, so that it keeps no decision waiting", async () => {
+  const calls = await callsWhileTwoDrift();
+  const passes = [...Map.groupBy(calls, ({ invocation }) => invocation?.id).values()].map((pass) => pass.map(({ method }) => method));
+  // Later passes carry out the command, and its marks and events are part of that.
+  const first = passes.slice(0, passes.findIndex((methods) => methods.includes("createCommand")) + 1);
+  const told = (methods: readonly string[]) => methods.filter((method) => method === "publish" || method === "updateStatus");
+  expect(first.flatMap((methods) => told(methods.slice(0, methods.indexOf("releaseLease"))))).toEqual([]);
+  expect(new Set(told(first.flat()))).toEqual(new Set(["publish", "updateStatus"]));
+});
