@@ -63,7 +63,7 @@ export function advance(view: ClaimView): Step {
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: CLAIM_DELETED });
   const marked = withMarks(claim, record);
   if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
-  if (record.instance === undefined) return launch(view, record, claim);
+  if (record.instance === undefined) return claim.status?.providerID === undefined ? launch(view, record, claim) : forgotten(record);
   if (!isTrue(claim.status?.conditions, "Launched")) return writeLaunched(record, claim);
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
@@ -200,6 +200,14 @@ function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Ste
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
   if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
+}
+
+/**
+ * The NodeClaim names its instance and the record does not: the table was restored from an older copy, or edited. A
+ * launch would make a second machine. Without a record, the next sweep adopts the NodeClaim if the instance is its own.
+ */
+function forgotten(record: NodeClaimRecord): Step {
+  return { actions: [{ type: "Forget", record }] };
 }
 
 /** The record has the instance, and the NodeClaim must show it, also after a crash between the two writes. */

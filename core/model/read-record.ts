@@ -1,6 +1,7 @@
 import { isJsonObject } from "../lib/json.ts";
+import { fields, listOf, mapOf, number, type Shape, string, time } from "../lib/shape.ts";
 import type { CommandCandidate, CommandRecord } from "./command-record.ts";
-import type { NodeClaimRecord } from "./node-claim-record.ts";
+import { resourcesProblem } from "./quantity.ts";
 
 /**
  * The version of the records that this code writes and reads. A field that older code may leave out does not raise it:
@@ -17,66 +18,121 @@ export interface UnreadableRecord {
   readonly problem: string;
 }
 
-type Kind = "string" | "number" | "strings" | "object";
+const strings = listOf(string);
+const texts = mapOf(string);
+const amount: Shape = (value, path) =>
+  typeof value !== "string" && typeof value !== "number"
+    ? `${path} is missing or is no quantity`
+    : resourcesProblem({ [path]: value }) && `${path} is no quantity`;
 
-const CLAIM_FIELDS: Readonly<Record<string, Kind>> = {
-  ...({ cluster: "string", name: "string", intentId: "string", reason: "string" } as const),
-  ...({ version: "number", createdAt: "number", launchAttempts: "number", pricePerHour: "number", dueAt: "number" } as const),
-  ...({ podUids: "strings", instanceTypes: "strings", manifest: "object" } as const),
-};
-const COMMAND_FIELDS: Readonly<Record<string, Kind>> = {
-  ...({ cluster: "string", id: "string", method: "string", reason: "string", decision: "string", phase: "string" } as const),
-  ...({ version: "number", savingsPerHour: "number", createdAt: "number", since: "number", dueAt: "number" } as const),
-  replacementClaims: "strings",
-};
+const requirements = listOf(fields({ key: string, operator: string }, { values: strings, minValues: number }));
+const taints = listOf(fields({ key: string, effect: string }, { value: string }));
+const manifest = fields({
+  metadata: fields(
+    { name: string },
+    { labels: texts, annotations: texts, finalizers: strings, ownerReferences: listOf(fields({ kind: string, name: string })) },
+  ),
+  spec: fields(
+    { requirements, nodeClassRef: fields({ group: string, kind: string, name: string }) },
+    {
+      ...{ taints, startupTaints: taints, resources: fields({}, { requests: mapOf(amount) }) },
+      ...{ expireAfter: string, terminationGracePeriod: string },
+    },
+  ),
+});
+const instance = fields(
+  { id: string, zone: string },
+  {
+    ...{ instanceType: string, capacityType: string, imageId: string, subnetId: string, reservationId: string, partition: string },
+    securityGroupIds: strings,
+  },
+);
+const override = fields({ instanceType: string, subnetId: string, zone: string, imageId: string, price: number });
+const launch = fields(
+  {
+    ...{ clientToken: string, capacityType: string, tags: texts },
+    launchTemplates: listOf(fields({ name: string, overrides: listOf(override) }, { reservation: fields({ id: string, type: string }) })),
+  },
+  { context: string },
+);
+
+const CLAIM = fields(
+  {
+    ...{ cluster: string, name: string, intentId: string, reason: string, manifest },
+    ...{ version: number, launchAttempts: number, pricePerHour: number, createdAt: time, dueAt: number },
+    ...{ podUids: strings, instanceTypes: strings },
+  },
+  {
+    ...{ uid: string, nodePool: string, heldFor: strings, commandId: string, podsDigest: string },
+    ...{ nodePoolGeneration: number, refusals: number, refused: fields({ message: string, at: time }) },
+    ...{ launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
+    ...{ launchRequestedAt: time, launchFailedAt: time, launchedAt: time, initializedAt: time, lastPodEventAt: time },
+  },
+);
+
+const candidate = fields(
+  { nodeClaim: string, pods: strings },
+  { node: string, nodePool: string, instanceType: string, capacityType: string, zone: string, pricePerHour: number },
+);
+const replacement = fields(
+  {
+    ...{ nodePool: string, requirements, taints, labels: texts, instanceTypes: strings, requests: mapOf(amount) },
+    ...{ pods: strings, pricePerHour: number },
+  },
+  { surplusPerHour: number },
+);
+const COMMAND = fields(
+  {
+    ...{ cluster: string, id: string, method: string, reason: string, decision: string, phase: string },
+    ...{ version: number, savingsPerHour: number, createdAt: time, since: time, dueAt: number },
+    ...{ candidates: listOf(candidate), replacements: listOf(replacement), replacementClaims: strings },
+  },
+  { destinations: texts },
+);
 const PHASES: ReadonlySet<unknown> = new Set(["Validating", "Replacing", "Deleting", "RollingBack"]);
 
-const isStrings = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === "string");
-const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === "string",
-  number: (value) => typeof value === "number",
-  strings: isStrings,
-  object: isJsonObject,
-};
-
-function fieldProblem(value: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, Kind>>): string | undefined {
+function schemaProblem(value: Readonly<Record<string, unknown>>): string | undefined {
   const schema = value["schema"] ?? RECORD_SCHEMA;
-  if (typeof schema !== "number" || schema > RECORD_SCHEMA)
-    return `a newer version wrote it (schema ${String(schema)}; this one reads ${RECORD_SCHEMA})`;
-  const wrong = Object.entries(fields).find(([name, kind]) => !IS[kind](value[name]));
-  return wrong && `its field ${wrong[0]} is missing or is no ${wrong[1] === "strings" ? "list of strings" : wrong[1]}`;
-}
-
-/** Why the record of a NodeClaim cannot be read; undefined when it can. */
-export function claimRecordProblem(value: unknown): string | undefined {
-  if (!isJsonObject(value)) return "it is no object";
-  const problem = fieldProblem(value, CLAIM_FIELDS);
-  if (problem !== undefined) return problem;
-  const { manifest, instance, terminating } = value as unknown as NodeClaimRecord;
-  if (!isJsonObject(manifest.metadata) || !isJsonObject(manifest.spec) || !Array.isArray(manifest.spec.requirements))
-    return "its field manifest is no NodeClaim";
-  if (instance !== undefined && (!isJsonObject(instance) || typeof instance.id !== "string" || typeof instance.zone !== "string"))
-    return "its field instance is no instance";
-  return terminating !== undefined &&
-    (!isJsonObject(terminating) || typeof terminating.reason !== "string" || typeof terminating.at !== "number")
-    ? "its field terminating has no reason or no time"
+  return typeof schema !== "number" || schema > RECORD_SCHEMA
+    ? `a newer version wrote it (schema ${String(schema)}; this one reads ${RECORD_SCHEMA})`
     : undefined;
 }
 
-function commandProblem(value: Readonly<Record<string, unknown>>): string | undefined {
-  const problem = fieldProblem(value, COMMAND_FIELDS);
+function shapeProblem(value: unknown, shape: Shape): string | undefined {
+  const problem = shape(value, "");
+  return problem && `its field ${problem}`;
+}
+
+/** Where a record is stored: what it says of itself must agree. */
+interface Place {
+  readonly cluster: string;
+  readonly name: string;
+}
+
+/**
+ * Why the record of a NodeClaim cannot be read; undefined when it can. Each field has its type, so that no reader meets
+ * another one.
+ * @param place where it was found, if that is known: a record that names another NodeClaim would act on that one
+ */
+export function claimRecordProblem(value: unknown, place?: Place): string | undefined {
+  if (!isJsonObject(value)) return "it is no object";
+  const problem = schemaProblem(value) ?? shapeProblem(value, CLAIM);
+  if (problem !== undefined || place === undefined) return problem;
+  return value["cluster"] !== place.cluster || value["name"] !== place.name
+    ? "it names another NodeClaim than the one that it is stored for"
+    : undefined;
+}
+
+function commandProblem(value: Readonly<Record<string, unknown>>, { cluster, id }: { readonly cluster: string; readonly id: string }) {
+  const problem = schemaProblem(value) ?? shapeProblem(value, COMMAND);
   if (problem !== undefined) return problem;
-  if (!Array.isArray(value["candidates"]) || candidatesOf(value).length !== value["candidates"].length)
-    return "its candidates cannot be read";
-  if (!Array.isArray(value["replacements"])) return "its replacements cannot be read";
+  if (value["cluster"] !== cluster || value["id"] !== id) return "it names another command than the one that it is stored for";
   return PHASES.has(value["phase"]) ? undefined : `its phase ${String(value["phase"])} is not known`;
 }
 
 function candidatesOf({ candidates }: Readonly<Record<string, unknown>>): readonly CommandCandidate[] {
   const list: readonly unknown[] = Array.isArray(candidates) ? candidates : [];
-  return list.flatMap((one) =>
-    isJsonObject(one) && typeof one["nodeClaim"] === "string" && isStrings(one["pods"]) ? [one as unknown as CommandCandidate] : [],
-  );
+  return list.flatMap((one) => (candidate(one, "") === undefined ? [one as unknown as CommandCandidate] : []));
 }
 
 /**
@@ -85,7 +141,7 @@ function candidatesOf({ candidates }: Readonly<Record<string, unknown>>): readon
  */
 export function readCommand(value: unknown, { cluster, id }: { readonly cluster: string; readonly id: string }): CommandRecord {
   const stored = isJsonObject(value) ? value : {};
-  const problem = commandProblem(stored);
+  const problem = commandProblem(stored, { cluster, id });
   if (problem === undefined) return stored as unknown as CommandRecord;
   return {
     ...{ cluster, id, version: 0, method: "drift", reason: "Drifted", decision: "delete", phase: "SetAside", problem },

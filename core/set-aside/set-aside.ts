@@ -2,6 +2,7 @@
 // lists go out without what cannot be read, with what is assumed instead, and a sentence for each such object.
 // Decisions, and how the sentences are published, must not be known here.
 
+import { isTrue } from "../model/conditions.ts";
 import { otherOwners } from "../model/instance-owner.ts";
 import type { KubernetesObject, ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
@@ -70,7 +71,7 @@ export interface Readable extends Required<Lists> {
  *
  * - a pending pod, a NodePool, an EC2NodeClass, a DaemonSet, a StorageClass and the like is left out;
  * - where a PodDisruptionBudget cannot be read, no node of its namespace's pods is disrupted;
- * - the node of a NodeClaim whose record cannot be read is not disrupted;
+ * - the node of a NodeClaim whose record cannot be read is not disrupted, and takes no pods before it is registered;
  * - a node of which it is not clear whose it is, is not disrupted (model/node-owner.ts);
  * - a NodeClaim that names the instance of another NodeClaim's record is left out (model/instance-owner.ts);
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
@@ -118,12 +119,14 @@ export function withoutUnreadable(
   });
   const { owning, contests } = contestedInstances(lists.nodeClaims, records);
   setAside.push(...contests);
+  const unread = new Set(unreadable.map(({ name }) => name));
   const nodeClaims = owning.map((claim) => {
-    const { requests, ...resources } = claim.spec?.resources ?? {};
-    const problem = gaps.get(claim) ?? resourcesProblem(requests) ?? statusProblem(claim.status);
+    // Nobody takes it further, so no pod may wait for a node of it.
+    if (unread.has(claim.metadata.name) && !isTrue(claim.status?.conditions, "Registered")) return withoutRoom(claim);
+    const problem = gaps.get(claim) ?? resourcesProblem(claim.spec?.resources?.requests) ?? statusProblem(claim.status);
     if (!noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
     if (claim.status?.nodeName) held(claim.status.nodeName, "NodeClaim", claim.metadata);
-    return { ...claim, spec: { ...claim.spec, resources }, status: { ...claim.status, capacity: {}, allocatable: {} } };
+    return withoutRoom(claim);
   });
   for (const node of lists.nodes) {
     const effect = "it takes no further pods and is not disrupted";
@@ -175,6 +178,11 @@ export function withoutUnreadable(
     if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
   }
   return { pods, nodes, nodeClaims, nodePools, nodeClasses, ...others, daemonSets, setAside, untouchable };
+}
+
+function withoutRoom(claim: NodeClaim): NodeClaim {
+  const { requests: _, ...resources } = claim.spec?.resources ?? {};
+  return { ...claim, spec: { ...claim.spec, resources }, status: { ...claim.status, capacity: {}, allocatable: {} } };
 }
 
 /** The NodeClaims without those that name another one's instance, and what both are told. */

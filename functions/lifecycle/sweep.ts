@@ -85,11 +85,15 @@ async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** Whether a NodeClaim's record does not know of it: a user created the NodeClaim, or its deletion was missed. */
+/**
+ * Whether a NodeClaim's record does not know of it: a user created the NodeClaim, its deletion was missed, or the record
+ * is older than its instance.
+ */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
   const isDeleted = claim.metadata.deletionTimestamp !== undefined;
   if (record === undefined) return !isDoneWith(claim) && (isDeleted || !isLaunchedByOther(claim));
-  return isDeleted && record.terminating === undefined;
+  const lacksInstance = record.instance === undefined && claim.status?.providerID !== undefined;
+  return (isDeleted || lacksInstance) && record.terminating === undefined;
 }
 
 async function endVanished(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {

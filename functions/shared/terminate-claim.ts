@@ -1,7 +1,7 @@
 import { hastened } from "../../core/history/claim-entries.ts";
 import { markTerminating, type TerminationFacts } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
+import { ConflictError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
 
@@ -10,13 +10,13 @@ const MAX_TRIES = 5;
 /**
  * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and
  * provisioning, which plans for the pods that must move. At the deadline, if given, the NodeClaim is terminated by
- * force, even if it was terminating before with more time. False when there was nothing to change.
- * Throws ConflictError when others keep writing the record.
+ * force, even if it was terminating before with more time. False when there was nothing to change, or the record cannot
+ * be read. Throws ConflictError when others keep writing the record.
  */
 export async function terminateClaim(
   name: string,
   reason: string,
-  { cluster, store, wakeUps, metrics, now }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now">,
+  { cluster, store, wakeUps, metrics, now, log }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now" | "log">,
   facts: TerminationFacts = {},
 ): Promise<boolean> {
   const { deadline, detail } = facts;
@@ -41,7 +41,15 @@ export async function terminateClaim(
     await wakeUps.wake(wakeUp);
     return true;
   };
-  const isChanged = await ignoreConflict(retryOnConflict(MAX_TRIES, write));
+  let isChanged: boolean | undefined;
+  try {
+    isChanged = await ignoreConflict(retryOnConflict(MAX_TRIES, write));
+  } catch (error) {
+    // The caller goes on with other NodeClaims; this one is for the version that wrote its record.
+    if (!(error instanceof UnreadableRecordError)) throw error;
+    log.error("record cannot be read", { NodeClaim: { name }, error: error.message });
+    return false;
+  }
   if (isChanged === undefined) throw new ConflictError(`NodeClaim ${name} was written by others ${MAX_TRIES} times in a row; try again`);
   return isChanged;
 }

@@ -114,7 +114,7 @@ export async function courseOf(seed: number, others: readonly Hostile[] = []): P
   thrown.push(
     ...lab.log
       .filter(({ level, message }) => level === "error" && FAILURE.test(message))
-      .map(({ message, fields }) => `${message} ${describe(fields)}`),
+      .map(({ message, fields }) => `${message} ${failureText(fields)}`),
   );
   const ended = lab.cloud.machines().filter((machine) => isOrdinary(machine) && machine.endedAt !== undefined).length;
   const end = world.clock.now();
@@ -153,9 +153,10 @@ function recorder() {
 const CONSOLIDATION = new Set(["underutilized", "empty"]);
 
 /** Log lines of what a function threw: functions/adapters/batch.ts and functions/shared/cluster-entry.ts write them. */
-const FAILURE = /^(handling a message failed|dropping a message|the scheduled pass failed)/;
+export const FAILURE = /^(handling a message failed|dropping a message|the scheduled pass failed)/;
 
-function describe(fields: unknown): string {
+/** What such a line says was thrown. */
+export function failureText(fields: unknown): string {
   const { error } = (fields ?? {}) as { readonly error?: unknown };
   return error instanceof Error ? (error.stack ?? error.message).split("\n").slice(0, 4).join(" ") : JSON.stringify(fields);
 }

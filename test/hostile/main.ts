@@ -17,6 +17,7 @@ const USAGE = `node test/hostile/main.ts [options]
   --first       stop at the first seed that breaks the law
   --break NAME  break the law on purpose: play a copy of the project in which one rule is broken; "list" names them, "all" plays all
   --events      give the functions N odd events of every source, and print those that are not dropped with one sentence
+  --records     play N clusters in which one record of the table is changed at odd places
   --admit       ask a real control plane which of the drawn objects it admits, and print what it refuses, by kind`;
 
 const { values } = parseArgs({
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     brief: { type: "boolean", default: false },
     break: { type: "string" },
     events: { type: "boolean", default: false },
+    records: { type: "boolean", default: false },
     admit: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -76,8 +78,22 @@ async function playEvents(): Promise<void> {
   process.exitCode = wrong.length > 0 ? 1 : 0;
 }
 
+async function playRecords(): Promise<void> {
+  const { wrongWithOddRecord } = await import("./odd-records.ts");
+  let wrong = 0;
+  for (let next = seed; next < seed + runs; next++) {
+    const what = await wrongWithOddRecord(next);
+    if (what === undefined) continue;
+    wrong++;
+    console.log(`seed ${next}: ${what}`);
+  }
+  console.log(`records ${runs}, wrong ${wrong}`);
+  process.exitCode = wrong > 0 ? 1 : 0;
+}
+
 if (values.help) console.log(USAGE);
 else if (values.break !== undefined) (await import("./breaks.ts")).playBroken(values.break);
 else if (values.admit) await (await import("./admit.ts")).askServer(seed, runs, count);
 else if (values.events) await playEvents();
+else if (values.records) await playRecords();
 else await play();

@@ -17,10 +17,16 @@ describe("records of another version", () => {
     { name: "a record with fields that are not known yet", stored: { ...record("a"), later: { x: 1 } }, problem: undefined },
     { name: "a record of a newer schema", stored: { ...record("a"), schema: 2 }, problem: /newer version wrote it \(schema 2/ },
     { name: "a record without its pods", stored: { ...record("a"), podUids: undefined }, problem: /podUids is missing/ },
-    { name: "a record without its NodeClaim", stored: { ...record("a"), manifest: {} }, problem: /manifest is no NodeClaim/ },
+    { name: "a record without its NodeClaim", stored: { ...record("a"), manifest: {} }, problem: /manifest.metadata is missing/ },
+    { name: "a record whose instance is a text", stored: { ...record("a"), instance: "i-1" }, problem: /instance is missing or is no obj/ },
+    { name: "a record with a time beyond all dates", stored: { ...record("a"), lastPodEventAt: 1e300 }, problem: /lastPodEventAt is/ },
+    { name: "a record of another NodeClaim", stored: record("b"), problem: /names another NodeClaim/ },
+    { name: "a record of another cluster", stored: { ...record("a"), cluster: "c2" }, problem: /names another NodeClaim/ },
     { name: "no object", stored: [], problem: /no object/ },
   ])("$name", ({ stored, problem }) => {
-    expect(claimRecordProblem(stored)).toEqual(problem === undefined ? undefined : expect.stringMatching(problem));
+    expect(claimRecordProblem(stored, { cluster: "c1", name: "a" })).toEqual(
+      problem === undefined ? undefined : expect.stringMatching(problem),
+    );
   });
 
   it("fields that are not known survive a write", async () => {
@@ -34,6 +40,8 @@ describe("records of another version", () => {
   it.for([
     { name: "an unknown phase", stored: { ...command("k"), phase: "Pausing" } },
     { name: "a newer schema", stored: { ...command("k"), schema: 2 } },
+    { name: "a replacement without requirements", stored: { ...command("k"), replacements: [{ nodePool: "default" }] } },
+    { name: "the name of another command", stored: command("j") },
   ])("a command with $name is neither advanced nor removed, and keeps its candidates", ({ stored }) => {
     const candidate = { nodeClaim: "c", node: "n", pods: [] };
     const read = readCommand({ ...stored, candidates: [candidate, 7] }, { cluster: "c1", id: "k" });
@@ -77,6 +85,21 @@ describe("one record that cannot be read", () => {
     expect(alive(lab).map(({ instance }) => instance.id)).toEqual(before);
     expect(lab.world.events.filter(({ reason }) => reason === "Unreadable").map(({ about }) => about.metadata.name)).toContain(first?.name);
   });
+});
+
+it("a record that has lost its instance, as an older copy of the table has, launches no second machine", async () => {
+  const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+  scale(lab, 3);
+  await pass(lab, 3 * MINUTE);
+  const before = ids(lab);
+  for (const { instance: _, launchedAt: __, initializedAt: ___, ...older } of await records(lab)) await lab.deps.store.update(older);
+  await pass(lab, 5 * MINUTE);
+  expect(ids(lab)).toEqual(before);
+  expect((await records(lab)).map(({ instance }) => instance?.id)).toEqual(before);
+  scale(lab, 6);
+  await pass(lab, 5 * MINUTE);
+  expect(runningPods(lab)).toBe(6);
+  lab.close();
 });
 
 describe("the limits of DynamoDB, which the embedded store keeps", () => {

@@ -209,7 +209,9 @@ const placeRules = oncePer(({ nodeSelector, affinity, tolerations, topologySprea
   return { text, readLabels: text.includes("LabelKeys") };
 });
 
-/** Names where a pod may go. Texts count by their number in `known`, because they may be long and most pods share few. */
+/**
+ * Names where a pod may go. Texts count by their number in `known`, because they may be long and most pods share few.
+ */
 function placementOf({ metadata, spec }: Pod, labels: string, known: Map<string, number>): string {
   const rules = placeRules(spec);
   if (rules === undefined) return "";

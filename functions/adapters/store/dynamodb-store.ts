@@ -8,7 +8,7 @@ import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { claimRecordProblem, readCommand } from "../../../core/model/read-record.ts";
+import { readCommand } from "../../../core/model/read-record.ts";
 import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
@@ -31,7 +31,7 @@ import {
   writeAll,
 } from "./dynamodb-table.ts";
 import { type IntentBatch, intentBatches } from "./intent-batches.ts";
-import { readClaim, readClaims, withSchema } from "./records.ts";
+import { ownerOf, readClaim, readClaims, withSchema } from "./records.ts";
 
 const CLAIM = "claim#";
 const COMMAND = "command#";
@@ -272,7 +272,7 @@ export function dynamoNodeClaimStore(options: {
     async get(cluster, name) {
       const input = { TableName, Key: toItem({ pk: partition(cluster), sk: CLAIM + name }), ConsistentRead: true };
       const { Item: item } = await calling(table, () => table.client.send(new GetItemCommand(input)));
-      return item && readClaim(storedIn(fromItem(item)), name);
+      return item && readClaim(storedIn(fromItem(item)), { cluster, name });
     },
     list: async (cluster, setAside) => {
       const items = await queryPrefix(table, partition(cluster), CLAIM);
@@ -289,7 +289,7 @@ export function dynamoNodeClaimStore(options: {
         ExpressionAttributeValues: toValues({ ":instanceId": instanceId }),
       });
       const value = item && storedIn(item);
-      return claimRecordProblem(value) === undefined ? (value as NodeClaimRecord) : undefined;
+      return ownerOf(value, instanceId);
     },
     async update(record, history) {
       const written = withSchema({ ...record, version: record.version + 1 });

@@ -6,8 +6,8 @@ import { UnreadableRecordError } from "../../../core/ports/errors.ts";
 export const withSchema = <T extends { readonly schema?: number }>(record: T): T => ({ ...record, schema: record.schema ?? RECORD_SCHEMA });
 
 /** The stored record of a NodeClaim. Throws UnreadableRecordError. */
-export function readClaim(value: unknown, name: string): NodeClaimRecord {
-  const problem = claimRecordProblem(value);
+export function readClaim(value: unknown, { cluster, name }: { readonly cluster: string; readonly name: string }): NodeClaimRecord {
+  const problem = claimRecordProblem(value, { cluster, name });
   if (problem !== undefined)
     throw new UnreadableRecordError(`the record of NodeClaim ${name} cannot be read: ${problem}; it is left as it is`);
   return value as NodeClaimRecord;
@@ -20,9 +20,16 @@ export function readClaims(
   setAside: (record: UnreadableRecord) => void = () => undefined,
 ): readonly NodeClaimRecord[] {
   return stored.flatMap(({ name, value }) => {
-    const problem = claimRecordProblem(value);
+    const problem = claimRecordProblem(value, { cluster, name });
     if (problem === undefined) return [value as NodeClaimRecord];
     setAside({ cluster, name, problem });
     return [];
   });
+}
+
+/** The record that an index gave for an instance; undefined when it cannot be read or has another instance. */
+export function ownerOf(value: unknown, instanceId: string): NodeClaimRecord | undefined {
+  if (claimRecordProblem(value) !== undefined) return undefined;
+  const record = value as NodeClaimRecord;
+  return record.instance?.id === instanceId ? record : undefined;
 }

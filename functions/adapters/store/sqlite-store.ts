@@ -4,13 +4,13 @@ import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { claimRecordProblem, readCommand } from "../../../core/model/read-record.ts";
+import { readCommand } from "../../../core/model/read-record.ts";
 import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { intentBatches } from "./intent-batches.ts";
 import { checkItem, checkTransaction } from "./item-limits.ts";
-import { readClaim, readClaims, withSchema } from "./records.ts";
+import { ownerOf, readClaim, readClaims, withSchema } from "./records.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS claim (cluster TEXT, name TEXT, version INTEGER NOT NULL, intent_id TEXT NOT NULL, instance_id TEXT,
@@ -172,7 +172,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       }),
     get: async (cluster, name) => {
       const row = sql.claim.get(cluster, name);
-      return row && readClaim(parsed(row), name);
+      return row && readClaim(parsed(row), { cluster, name });
     },
     list: async (cluster, setAside) =>
       readClaims(
@@ -182,8 +182,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       ),
     byInstance: async (instanceId) => {
       checkItem({ partition: instanceId, sort: "instanceId" });
-      const value = parsed(sql.claimByInstance.get(instanceId));
-      return claimRecordProblem(value) === undefined ? (value as NodeClaimRecord) : undefined;
+      return ownerOf(parsed(sql.claimByInstance.get(instanceId)), instanceId);
     },
     update: (record, history) =>
       write(() => {
