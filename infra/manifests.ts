@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { clusterToken } from "../functions/adapters/path-token.ts";
 import { VERSION } from "../functions/adapters/version.ts";
 import { withV1beta1 } from "./conversion.ts";
 import { BadInput } from "./end-with.ts";
@@ -18,13 +19,13 @@ export interface ManifestOptions {
   readonly cluster: string;
   /** The notify function's URL; without it there is no notify webhook. */
   readonly notifyUrl?: string;
-  /** The secret part of its path; needed with `notifyUrl`. */
+  /** The stack's secret, of which the cluster's token in its path is made; needed with `notifyUrl`. */
   readonly notifyToken?: string;
   /**
    * The admission function's URL; without it objects are validated by their schemas only, and v1beta1 is not served.
    */
   readonly admissionUrl?: string;
-  /** The secret part of its path; needed with `admissionUrl`. */
+  /** The stack's secret, of which the cluster's token in its path is made; needed with `admissionUrl`. */
   readonly admissionToken?: string;
   /** The authority of the URLs' certificates, PEM in base64; absent for publicly signed ones. */
   readonly caBundle?: string;
@@ -70,7 +71,7 @@ function pathOf(name: Called, options: ManifestOptions): string | undefined {
       `A --${name}-token of at least 16 letters, digits, - and _ is needed with --${name}-url (or in ${name.toUpperCase()}_TOKEN): what the secret of the stack's output ${capital(name)}TokenArn holds. --stack NAME reads both.`,
     );
   }
-  return `${url.replace(/\/$/, "")}/v1/${options.cluster}/${token}`;
+  return `${url.replace(/\/$/, "")}/v1/${options.cluster}/${clusterToken(token, options.cluster)}`;
 }
 
 function webhook(name: Called, url: string, caBundle: string | undefined): string {

@@ -1,3 +1,4 @@
+import { isTokenOf } from "../../functions/adapters/path-token.ts";
 import { FUNCTIONS } from "../../infra/functions.ts";
 import { manifests } from "../../infra/manifests.ts";
 import { objectsOf } from "../install/apply-manifests.ts";
@@ -134,7 +135,7 @@ async function webhookFacts(
     hasToken:
       arn === undefined
         ? { error: "the stack has no secret for it" }
-        : await observed(secret(arn).then((text) => tokens.every((one) => one === text))),
+        : await observed(secret(arn).then((text) => tokens.every((one) => isTokenOf(one, text, cluster)))),
     // A path without the secret is refused, which shows that the function answers, and wakes nothing.
     status:
       url === undefined

@@ -16,9 +16,12 @@ export const manifestsCommand = defineCommand({
     stack: text("NAME", `the deployed stack (${DEFAULT_STACK}), from which the webhooks' URLs and tokens are read; no webhook without it`),
     region: text("REGION", "AWS region of the stack; AWS_REGION when absent"),
     "notify-url": text("URL", "the notify function's URL (stack output NotifyUrl), in place of --stack"),
-    "notify-token": text("TOKEN", "its token; the variable NOTIFY_TOKEN when absent, which keeps it out of the shell's history"),
+    "notify-token": text(
+      "TOKEN",
+      "the secret of its tokens; the variable NOTIFY_TOKEN when absent, which keeps it out of the shell's history",
+    ),
     "admission-url": text("URL", "the admission function's URL (stack output AdmissionUrl), in place of --stack"),
-    "admission-token": text("TOKEN", "its token; the variable ADMISSION_TOKEN when absent"),
+    "admission-token": text("TOKEN", "the secret of its tokens; the variable ADMISSION_TOKEN when absent"),
     "ca-bundle": text("BASE64", "the authority of the URLs' certificates, PEM in base64; for URLs that are not publicly signed"),
   },
   run: async ({ values }) => {

@@ -1,15 +1,32 @@
+import { createHmac } from "node:crypto";
 import type { Log } from "../../core/ports/log.ts";
 import { sameText } from "./function-url.ts";
 
 /**
- * Whether a text is the secret part of a function's public path. The API server cannot sign its requests, so this is
- * what distinguishes it from a stranger.
+ * Whether a text is the secret part of a cluster's public path. The API server cannot sign its requests, so this is
+ * what distinguishes it from a stranger, and from another cluster of the stack. Without a cluster, what is asked about
+ * is of all clusters, and only the secret itself is accepted.
  */
-export type PathToken = (given: string) => Promise<boolean>;
+export type PathToken = (given: string, cluster?: string) => Promise<boolean>;
 
-/** A token that never changes. */
-export function fixedToken(token: string): PathToken {
-  return async (given) => sameText(given, token);
+/**
+ * The token of one cluster, made of the stack's secret: who may read a cluster's webhook can call for that cluster
+ * alone. 48 hex digits.
+ */
+export function clusterToken(secret: string, cluster: string): string {
+  return createHmac("sha256", secret).update(`karpenter-serverless/${cluster}`).digest("hex").slice(0, 48);
+}
+
+/** The cluster's token, or the secret itself, which the webhooks of older releases have. */
+export function isTokenOf(given: string, secret: string, cluster: string | undefined): boolean {
+  // Both comparisons are made in any case, so that the time does not show which one fails.
+  const isOwn = cluster !== undefined && sameText(given, clusterToken(secret, cluster));
+  return sameText(given, secret) || isOwn;
+}
+
+/** A secret that never changes. */
+export function fixedToken(secret: string): PathToken {
+  return async (given, cluster) => isTokenOf(given, secret, cluster);
 }
 
 /**
@@ -26,7 +43,7 @@ export interface SecretTokenOptions {
 }
 
 /**
- * A token that a secret holds. It is read at the first call and again when a call brings another one, so a new token
+ * Tokens of a stored secret. It is read at the first call and again when a call brings another token, so a new secret
  * holds without a deployment. While the secret cannot be read, calls are refused and the log has the reason.
  */
 export function secretToken({ read, log, now }: SecretTokenOptions): PathToken {
@@ -46,13 +63,13 @@ export function secretToken({ read, log, now }: SecretTokenOptions): PathToken {
     }
   };
 
-  return async (given) => {
-    if (kept !== undefined && sameText(given, kept.token)) return true;
+  return async (given, cluster) => {
+    if (kept !== undefined && isTokenOf(given, kept.token, cluster)) return true;
     if (kept !== undefined && now() - kept.at < MIN_READ_GAP_MS) return false;
     reading ??= refresh().finally(() => {
       reading = undefined;
     });
     await reading;
-    return kept !== undefined && sameText(given, kept.token);
+    return kept !== undefined && isTokenOf(given, kept.token, cluster);
   };
 }

@@ -51,7 +51,7 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
 export async function admit({ path, body }: HttpRequest, { log, isToken, clusters, gates }: AdmissionDeps): Promise<HttpResponse> {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
   const duty = DUTIES.get(name);
-  if (version !== "v1" || duty === undefined || !(await isToken(given)))
+  if (version !== "v1" || duty === undefined || !(await isToken(given, cluster)))
     return answer(403, { message: "Not a path of this function; see the stack's AdmissionUrl output." });
   if (!clusters.has(cluster)) return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
   const { apiVersion, kind, respond, unread } = duty;

@@ -22,7 +22,7 @@ export interface NotifyDeps {
  */
 export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<HttpResponse> {
   const [, version, cluster = "", token = ""] = request.path.split("/");
-  if (version !== "v1" || !(await deps.isToken(token)))
+  if (version !== "v1" || !(await deps.isToken(token, cluster)))
     return answer(403, { message: "Not a path of this function; see the stack's NotifyUrl output." });
   if (!deps.clusters.has(cluster))
     return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });

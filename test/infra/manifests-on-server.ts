@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { clusterToken } from "../../functions/adapters/path-token.ts";
 import { manifests } from "../../infra/manifests.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
@@ -347,7 +348,7 @@ async function main(): Promise<void> {
       record(name, fault ?? judge(await receiver.settled(wanted), wanted));
     }
     const paths = [...receiver.paths].join(" ");
-    record("every call went to the cluster's secret path", paths === `/v1/c1/${token}` ? undefined : paths);
+    record("every call went to the cluster's secret path", paths === `/v1/c1/${clusterToken(token, "c1")}` ? undefined : paths);
   } finally {
     await cluster.stop();
     receiver.stop();

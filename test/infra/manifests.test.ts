@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { WELL_KNOWN_LABELS } from "../../core/model/labels.ts";
+import { clusterToken } from "../../functions/adapters/path-token.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
 import { manifests } from "../../infra/manifests.ts";
 
@@ -242,8 +243,17 @@ describe("the webhook", () => {
     for (const webhook of webhooks) {
       expect(webhook).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 1, sideEffects: "None" });
       expect(webhook.matchConditions.length).toBeGreaterThan(1);
-      expect(webhook.clientConfig).toEqual({ url: "https://x.lambda-url.us-west-2.on.aws/v1/c1/0123456789abcdef" });
+      expect(webhook.clientConfig).toEqual({
+        url: `https://x.lambda-url.us-west-2.on.aws/v1/c1/${clusterToken(notify.notifyToken, "c1")}`,
+      });
     }
+  });
+
+  it("the webhook of a cluster holds neither the stack's secret nor what opens the path of another cluster", () => {
+    const text = (cluster: string) => manifests({ ...notify, cluster });
+    expect(text("c1")).not.toContain(notify.notifyToken);
+    expect(text("c1")).not.toContain(clusterToken(notify.notifyToken, "c2"));
+    expect(text("c2")).toContain(clusterToken(notify.notifyToken, "c2"));
   });
 
   it("a webhook has the private authority when there is one", () => {
@@ -261,7 +271,7 @@ describe("the webhook", () => {
 });
 
 describe("with the admission function's URL", () => {
-  const url = "https://y.lambda-url.us-west-2.on.aws/v1/c1/fedcba9876543210";
+  const url = `https://y.lambda-url.us-west-2.on.aws/v1/c1/${clusterToken(admission.admissionToken, "c1")}`;
   const versionsOf = (options: Parameters<typeof all>[0]) =>
     new Map(
       all(options).flatMap((manifest) =>

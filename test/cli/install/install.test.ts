@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
 import { install } from "../../../cli/install/install.ts";
 import type { InstallPorts } from "../../../cli/install/ports.ts";
+import { clusterToken } from "../../../functions/adapters/path-token.ts";
 import { parseSettings } from "../../../infra/settings.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
 import { Killed, SECRET, World } from "./world.ts";
@@ -29,7 +30,8 @@ describe("install", () => {
     expect(kinds).toEqual(
       expect.arrayContaining(["NodePool/default", "EC2NodeClass/default", "ValidatingWebhookConfiguration/karpenter-serverless-notify"]),
     );
-    expect(JSON.stringify([...world.objects.values()])).toContain(SECRET);
+    const objects = JSON.stringify([...world.objects.values()]);
+    expect([objects.includes(clusterToken(SECRET, "c1")), objects.includes(SECRET)]).toEqual([true, false]);
     expect(text + JSON.stringify(answer)).not.toContain(SECRET);
   });
 

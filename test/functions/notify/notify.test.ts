@@ -1,6 +1,6 @@
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { fixedToken } from "../../../functions/adapters/path-token.ts";
+import { clusterToken, fixedToken } from "../../../functions/adapters/path-token.ts";
 import { notifyEntry } from "../../../functions/notify/entry.ts";
 import { notify } from "../../../functions/notify/notify.ts";
 import { record } from "../../support/builders.ts";
@@ -38,6 +38,12 @@ describe("the notify webhook", () => {
     expect(statusCode).toBe(200);
     expect(body.response).toEqual({ uid: "u-1", allowed: true });
     expect(sent).toEqual([{ kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "1" }]);
+  });
+
+  it("a cluster's own token is accepted for that cluster, and not for another", async () => {
+    const token = clusterToken(TOKEN, "c1");
+    expect((await post(`/v1/c1/${token}`, review(unschedulable))).sent).toHaveLength(1);
+    expect(await post(`/v1/c2/${token}`, review(unschedulable))).toMatchObject({ statusCode: 403, sent: [] });
   });
 
   it("a request is allowed even when no wake-up can be sent, because the sweep will see the change", async () => {

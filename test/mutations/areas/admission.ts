@@ -92,7 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "token",
     rule: "a request without the token is refused",
     file: "functions/admission/admit.ts",
-    from: " || !(await isToken(given)))",
+    from: " || !(await isToken(given, cluster)))",
     to: ")",
     tests: ANSWERS,
   },
