@@ -282,6 +282,7 @@ export function placementSteps(
 ): readonly PlacementStep[] {
   const { podAffinity, podAntiAffinity } = example.spec.affinity ?? {};
   const affinityTerms = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const isRequired = new Set(affinityTerms);
   const affinityGroups = topology.requiredAffinity(example, affinityTerms);
   const required = [
     ...affinityGroups,
@@ -298,7 +299,7 @@ export function placementSteps(
     owned: [
       ...step.spreads.map((constraint) => topology.spread(example, constraint, step.tolerations)),
       ...affinityGroups,
-      ...step.affinity.filter((term) => !affinityTerms.includes(term)).map((term) => topology.affinity(example, term, "affinity")),
+      ...step.affinity.filter((term) => !isRequired.has(term)).map((term) => topology.affinity(example, term, "affinity")),
       ...step.antiAffinity.map((term) => topology.affinity(example, term, "anti")),
     ],
   }));

@@ -1,3 +1,4 @@
+import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../model/pod.ts";
@@ -25,6 +26,9 @@ export interface Place {
 export class TopologyBuilder {
   readonly groups: TopologyGroup[] = [];
   readonly #byIdentity = new Map<string, TopologyGroup>();
+  readonly #texts = new Map<string, number>();
+  /** Each relaxation step of a pod asks for the groups of its terms again. */
+  readonly #byTerm = new Map<Pod, Map<PodAffinityTerm, TopologyGroup>>();
   readonly #snapshot: Snapshot;
   readonly #templates: readonly Template[];
   /** By topology key: domains of new nodes, each with the taints of the pools that have it. */
@@ -39,8 +43,10 @@ export class TopologyBuilder {
   spread(pod: Pod, constraint: TopologySpreadConstraint, tolerations: readonly Toleration[]): TopologyGroup {
     const honorsTaints = constraint.nodeTaintsPolicy === "Honor";
     const filter: NodeFilter = {
-      keys: constraint.whenUnsatisfiable === "DoNotSchedule" ? otherHardKeys(pod, constraint) : [],
-      terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : filterTerms(pod),
+      ...(constraint.whenUnsatisfiable === "DoNotSchedule"
+        ? { keys: hardKeys(pod.spec), ownKey: normalizeKey(constraint.topologyKey) }
+        : { keys: NO_KEYS }),
+      terms: constraint.nodeAffinityPolicy === "Ignore" ? NO_TERMS : filterTerms(pod.spec),
       tolerations: honorsTaints ? [...tolerations.filter((one) => one !== TOLERATE_SOFT), TOLERATE_SOFT] : undefined,
     };
     return this.#group({
@@ -56,7 +62,14 @@ export class TopologyBuilder {
 
   /** The group of one affinity term of a pod. */
   affinity(pod: Pod, term: PodAffinityTerm, kind: "affinity" | "anti" | "inverse"): TopologyGroup {
-    return this.#affinityGroup(kind, term.topologyKey, this.#selectedBy(pod, term));
+    const ofPod = this.#byTerm.get(pod) ?? new Map<PodAffinityTerm, TopologyGroup>();
+    this.#byTerm.set(pod, ofPod);
+    const known = ofPod.get(term);
+    // One object may be listed as a term of affinity and of anti-affinity.
+    if (known !== undefined && known.kind === kind) return known;
+    const group = this.#affinityGroup(kind, term.topologyKey, this.#selectedBy(pod, term));
+    ofPod.set(term, group);
+    return group;
   }
 
   /**
@@ -105,12 +118,12 @@ export class TopologyBuilder {
       rule.kind,
       rule.key,
       rule.namespaces === undefined ? "*" : [...rule.namespaces].sort(),
-      rule.selector ?? null,
+      rule.selector ? this.#numberOf(textOf(rule.selector)) : null,
       rule.maxSkew,
       rule.minDomains ?? 0,
-      rule.filter.terms.map((term) => [...term.values()].map(canonical).sort()),
+      this.#numberOf(termsText(rule.filter.terms)),
       rule.filter.tolerations ?? null,
-      rule.filter.keys,
+      this.#numberOf(textOf(rule.filter.keys)),
     ]);
     const known = this.#byIdentity.get(identity);
     if (known !== undefined) return known;
@@ -123,6 +136,13 @@ export class TopologyBuilder {
     this.#byIdentity.set(identity, group);
     this.groups.push(group);
     return group;
+  }
+
+  /** A short name of a text that may be long: a pod may have thousands of terms, and as many relaxation steps. */
+  #numberOf(text: string): number {
+    const number = this.#texts.get(text) ?? this.#texts.size;
+    this.#texts.set(text, number);
+    return number;
   }
 
   /** Values of a key that new nodes may have, each with the taints of the pools that have it. */
@@ -177,18 +197,31 @@ export class TopologyBuilder {
   }
 }
 
-/** nodeSelector joined with each required node affinity term; empty when the pod requires nothing. */
-function filterTerms({ spec }: Pod): NodeFilter["terms"] {
+const NO_TERMS: NodeFilter["terms"] = [];
+
+/**
+ * nodeSelector joined with each required node affinity term; empty when the pod requires nothing. Once for each spec,
+ * because each spread of each relaxation step asks.
+ */
+const filterTerms = oncePer((spec: Pod["spec"]): NodeFilter["terms"] => {
   const selector = requirementsFromLabels(spec.nodeSelector);
   const terms = requiredTerms(spec);
-  if (terms.length === 0) return selector.size === 0 ? [] : [selector];
+  if (terms.length === 0) return selector.size === 0 ? NO_TERMS : [selector];
   return terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
-}
+});
 
-/** Keys of a pod's hard spreads other than `one`, without the hostname, which every node has. */
-function otherHardKeys({ spec }: Pod, one: TopologySpreadConstraint): readonly string[] {
-  const keys = (spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey, whenUnsatisfiable }) =>
-    whenUnsatisfiable === "DoNotSchedule" && topologyKey !== one.topologyKey ? [normalizeKey(topologyKey)] : [],
-  );
-  return [...new Set(keys)].filter((key) => key !== HOSTNAME).sort();
-}
+const termsText = oncePer((terms: NodeFilter["terms"]): string =>
+  JSON.stringify(terms.map((term) => [...term.values()].map(canonical).sort())),
+);
+
+const NO_KEYS: readonly string[] = [];
+
+/** Keys of a pod's hard spreads, without the hostname, which every node has. One list for all spreads of a spec. */
+const hardKeys = oncePer(({ topologySpreadConstraints }: Pod["spec"]): readonly string[] => {
+  const hard = (topologySpreadConstraints ?? []).filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule");
+  const keys = new Set(hard.map(({ topologyKey }) => normalizeKey(topologyKey)));
+  return [...keys].filter((key) => key !== HOSTNAME).sort();
+});
+
+/** The text of a list or selector that several groups share, once. */
+const textOf = oncePer((shared: object): string => JSON.stringify(shared));

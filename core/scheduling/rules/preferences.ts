@@ -46,6 +46,14 @@ function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
 }
 
 /**
+ * Preferences of one kind are given up in at most so many steps, several at a time where a pod has more: each step
+ * lists those that are left, so one tenant's pod with 10,000 would take half a minute of each plan. Far more than pods
+ * have.
+ */
+const MAX_STEPS_PER_KIND = 100;
+const sharesOf = (count: number): number => Math.ceil(count / MAX_STEPS_PER_KIND);
+
+/**
  * The relaxation steps of a pod, strictest first: OR-ed required terms one by one, then without the preferred pod
  * affinity, pod anti-affinity and node affinity terms, the heaviest first, then without ScheduleAnyway spreads, and
  * then with a toleration of PreferNoSchedule, if `softTaints` (some pool has such a taint)
@@ -68,7 +76,7 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
     heaviestFirst(respect ? (terms ?? []).map((p) => ({ weight: p.weight, term: p.podAffinityTerm })) : []);
   const preferredPods = preferredTerms(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
   const preferredAnti = preferredTerms(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
-  const spreads = (spec.topologySpreadConstraints ?? []).filter((s) => respect || s.whenUnsatisfiable === "DoNotSchedule");
+  let spreads = (spec.topologySpreadConstraints ?? []).filter((s) => respect || s.whenUnsatisfiable === "DoNotSchedule");
   let tolerations = spec.tolerations ?? [];
   const selector = requirementsFromLabels(spec.nodeSelector);
 
@@ -82,7 +90,7 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
       requirements,
       strict,
       contradiction: contradictionIn(requirements),
-      spreads: [...spreads],
+      spreads,
       affinity: [...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredPods.map(({ term }) => term)],
       antiAffinity: [...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredAnti.map(({ term }) => term)],
     };
@@ -99,15 +107,17 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
     [preferredAnti, "the heaviest preferred pod anti-affinity"],
     [preferredNode, "the heaviest preferred node affinity"],
   ] as const) {
+    const atATime = sharesOf(list.length);
     while (list.length > 0) {
-      list.shift();
+      list.splice(0, atATime);
       step(what);
     }
   }
-  for (;;) {
-    const soft = spreads.findIndex(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
-    if (soft < 0) break;
-    spreads.splice(soft, 1);
+  const soft = spreads.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
+  const atATime = sharesOf(soft.length);
+  while (soft.length > 0) {
+    const given = new Set(soft.splice(0, atATime));
+    spreads = spreads.filter((one) => !given.has(one));
     step("a ScheduleAnyway topology spread");
   }
   if (softTaints) {

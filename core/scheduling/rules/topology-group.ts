@@ -16,10 +16,12 @@ import type { RequirementSet } from "../tables/requirement-sets.ts";
  */
 export interface NodeFilter {
   /**
-   * Keys of the pod's other hard spreads. kube-scheduler does not count nodes that lack one of them
+   * Keys of the pod's hard spreads. kube-scheduler does not count nodes that lack one of them
    * (kubernetes: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, PodTopologySpread.calPreFilterState).
    */
   readonly keys: readonly string[];
+  /** Of `keys`, the one that need not be there: the spread's own key, which decides about the domain. */
+  readonly ownKey?: string;
   readonly terms: readonly Requirements[];
   readonly tolerations: readonly Toleration[] | undefined;
 }
@@ -95,7 +97,7 @@ function requiredLabels(selector: LabelSelector | undefined): readonly string[] 
 
 /** Whether pods on an existing node count in a spread. */
 export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<string, string>>, taints: readonly Taint[]): boolean {
-  if (filter.keys.some((key) => ownValue(labels, key) === undefined)) return false;
+  if (filter.keys.some((key) => key !== filter.ownKey && ownValue(labels, key) === undefined)) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
   return filter.terms.length === 0 || filter.terms.some((term) => labelsCompatible(labels, term));
 }
@@ -112,7 +114,7 @@ export function filterAdmitsClaim(
   taints: readonly Taint[],
   allTypesMeet: (item: Requirement) => boolean,
 ): boolean {
-  if (filter.keys.some((key) => !isSure(key, requirements.get(key)))) return false;
+  if (filter.keys.some((key) => key !== filter.ownKey && !isSure(key, requirements.get(key)))) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
   return filter.terms.length === 0 || filter.terms.some((term) => isWithin(requirements, term, allTypesMeet));
 }
