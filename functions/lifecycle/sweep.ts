@@ -86,8 +86,8 @@ async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
 }
 
 /**
- * Whether a NodeClaim's record does not know of it: a user created the NodeClaim, its deletion was missed, or the record
- * is older than its instance.
+ * Whether a NodeClaim's record does not know of it: a user created the NodeClaim, its deletion was missed, or the
+ * record is older than its instance.
  */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
   const isDeleted = claim.metadata.deletionTimestamp !== undefined;

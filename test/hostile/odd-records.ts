@@ -17,7 +17,8 @@ import { mutatedJson, ODD_TEXTS } from "./mutate.ts";
  * Odd records of the table: whatever an older or newer version wrote, or a user edited, hurts only the NodeClaim or
  * command that it is about.
  * In: a seed. Out: what a cluster did wrong with one row of its table changed at odd places. The cluster is at a drawn
- * point of its growth, or of the consolidation after it; the row is the record of a NodeClaim, a command, or a document.
+ * point of its growth, or of the consolidation after it; the row is the record of a NodeClaim, a command, or a
+ * document.
  */
 
 /** How long new pods may wait: a machine boots within a minute, and a displaced pod may wait for a second one. */
