@@ -6,6 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
 import { type Played, playAll, type Task } from "./parallel.ts";
 
 const USAGE = `node test/hostile/main.ts [options]
@@ -18,6 +19,7 @@ const USAGE = `node test/hostile/main.ts [options]
   --break NAME  break the law on purpose: play a copy of the project in which one rule is broken; "list" names them, "all" plays all
   --events      give the functions N odd events of every source, and print those that are not dropped with one sentence
   --records     play N clusters in which one record of the table is changed at odd places
+  --cli         give the commands N odd command lines, scenarios and manifests, in 512 MB
   --admit       ask a real control plane which of the drawn objects it admits, and print what it refuses, by kind`;
 
 const { values } = parseArgs({
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     break: { type: "string" },
     events: { type: "boolean", default: false },
     records: { type: "boolean", default: false },
+    cli: { type: "boolean", default: false },
     admit: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -91,9 +94,52 @@ async function playRecords(): Promise<void> {
   process.exitCode = wrong > 0 ? 1 : 0;
 }
 
+/** A command line that has not ended by then hangs, ms; its CPU time is bounded besides (odd-command-lines.ts). */
+const MAX_SILENCE_MS = 120_000;
+const MAX_MEMORY_MB = 512;
+
+async function playCommandLines(): Promise<void> {
+  let [wrong, played] = [0, 0];
+  const report = (what: string): void => {
+    wrong++;
+    console.log(what);
+  };
+  for (let next = seed; next < seed + runs; ) {
+    const worker = new Worker(new URL("./odd-command-lines-worker.ts", import.meta.url), {
+      workerData: { seed: next, until: seed + runs },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    });
+    // Ends with the last seed, or with one that ends the thread: then the next thread begins after it.
+    next = await new Promise<number>((resolve) => {
+      let last = next;
+      const end = (why: string): void => {
+        report(`seed ${last}: ${why}`);
+        void worker.terminate();
+        resolve(last + 1);
+      };
+      let timer = setTimeout(() => end("hangs"), MAX_SILENCE_MS);
+      worker.on("message", ({ seed: done, what }: { readonly seed: number; readonly what?: string }) => {
+        clearTimeout(timer);
+        played++;
+        if (what !== undefined) report(`seed ${done}: ${what}`);
+        last = done + 1;
+        if (last < seed + runs) timer = setTimeout(() => end("hangs"), MAX_SILENCE_MS);
+        else void worker.terminate().then(() => resolve(last));
+      });
+      worker.on("error", (error) => {
+        clearTimeout(timer);
+        end(`ends the process: ${error.message}`);
+      });
+    });
+  }
+  console.log(`command lines ${played}, wrong ${wrong}`);
+  process.exitCode = wrong > 0 ? 1 : 0;
+}
+
 if (values.help) console.log(USAGE);
 else if (values.break !== undefined) (await import("./breaks.ts")).playBroken(values.break);
 else if (values.admit) await (await import("./admit.ts")).askServer(seed, runs, count);
 else if (values.events) await playEvents();
 else if (values.records) await playRecords();
+else if (values.cli) await playCommandLines();
 else await play();

@@ -1,0 +1,7 @@
+import { expect, it } from "vitest";
+import { FULL } from "../support/effort.ts";
+import { wrongWithOddCommandLine } from "./odd-command-lines.ts";
+
+it("commands answer odd command lines and inputs, or say in one sentence what is wrong", { timeout: 120_000 }, async () => {
+  for (let seed = 1; seed <= (FULL ? 600 : 60); seed++) expect(await wrongWithOddCommandLine(seed)).toBeUndefined();
+});
