@@ -198,6 +198,7 @@ async function main(): Promise<void> {
         ephemeral: true,
         createNodeRoles: true,
         admission: true,
+        scrape: true,
         enforceTls: false,
       },
       "test",
