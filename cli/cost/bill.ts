@@ -57,13 +57,14 @@ export const PRICES = {
   logByte: 0.5 / 1e9,
   /** A metric and month, of the first 10,000. */
   metric: 0.3,
-  alarm: 0.1,
+  /** A metric that an alarm looks at, and month. */
+  alarmMetric: 0.1,
   secret: 0.4,
   endpointHour: 0.01,
 };
 
 /** What a stack has, whatever the number of its clusters: a test compares it with the template. */
-export const STACK = { standardQueues: 4, fifoQueues: 1, alarms: 5, sweptFunctions: 4, sweepsAnHour: 60 };
+export const STACK = { standardQueues: 4, fifoQueues: 1, alarmMetrics: 25, sweptFunctions: 4, sweepsAnHour: 60 };
 
 /**
  * What Lambda asks an empty queue: five pollers, each waits for 20 s. Two would do for a queue without a maximum of
@@ -109,7 +110,7 @@ export function billOf(fleet: Fleet, measured: Measured): CostBill {
     eventbridge: runs * PRICES.scheduledRun,
     logs: used.logBytes * PRICES.logByte,
     metrics: clusters * metricsInMonth(measured, fleet) * PRICES.metric,
-    alarms: (fleet.hasAlarms ? STACK.alarms : 0) * PRICES.alarm,
+    alarms: (fleet.hasAlarms ? STACK.alarmMetrics : 0) * PRICES.alarmMetric,
     secrets: (sources.includes("notify") ? 1 : 0) * PRICES.secret,
     endpoints: fleet.endpoints * HOURS_A_MONTH * PRICES.endpointHour,
   };

@@ -86,6 +86,11 @@ it("one unit of each quantity costs its list price", () => {
 const outDir = mkdtempSync(join(tmpdir(), "cost-"));
 afterAll(() => rmSync(outDir, { recursive: true, force: true }));
 
+/** Metrics that an alarm looks at: its own, those of its formula, or that of its query. */
+function metricsOf(metrics: readonly { readonly MetricStat?: object; readonly Expression?: string }[] | undefined): number {
+  return metrics?.filter(({ MetricStat, Expression = "" }) => MetricStat !== undefined || Expression.startsWith("SELECT")).length ?? 1;
+}
+
 it("what a stack is said to have is what its template has", () => {
   const { app, stack } = makeApp({
     settings: parseSettings(
@@ -104,7 +109,10 @@ it("what a stack is said to have is what its template has", () => {
   expect(STACK).toEqual({
     standardQueues: queues.filter(([, queue]) => queue["Properties"].FifoQueue !== true).length,
     fifoQueues: queues.filter(([, queue]) => queue["Properties"].FifoQueue === true).length,
-    alarms: Object.keys(template.findResources("AWS::CloudWatch::Alarm")).length,
+    alarmMetrics: Object.values(template.findResources("AWS::CloudWatch::Alarm")).reduce(
+      (sum, { Properties }) => sum + metricsOf(Properties.Metrics),
+      0,
+    ),
     sweptFunctions: minutely.length,
     sweepsAnHour: 60,
   });

@@ -60,6 +60,6 @@ replaced node adds. Between the sizes the figures are on a line; clusters of mor
 - Lambda asks each empty queue with five pollers, each of which waits for 20 s. That is most of an idle stack's bill,
   and the clusters of a stack share it.
 - EKS's audit log, which the source \`audit\` needs, costs $0.50 a GB and is left out, and so is what flows between zones.
-- An alarm costs $0.10; a stack has ${STACK.alarms} where \`alarmTopicArn\` is set (\`--alarms\`).
+- Where \`alarmTopicArn\` is set (\`--alarms\`), alarms look at ${STACK.alarmMetrics} metrics, each of which costs $0.10.
 `;
 }
