@@ -41,14 +41,19 @@ const nodeClass = (i: number, more: object): ApiObject => ({
 
 const NODE: Pick<ApiObject, "apiVersion" | "kind"> = { apiVersion: "v1", kind: "Node" };
 
+/** Stands for a pod of a megabyte, which is made only where it is drawn. */
+const LARGE: readonly ApiObject[] = [];
+
 /** What an API server admits and no decision can use; `i` makes the names unique. */
-export const drawOdd = (i: number, random: Random): readonly ApiObject[] =>
-  random.pick<readonly ApiObject[]>([
+export function drawOdd(i: number, random: Random): readonly ApiObject[] {
+  const drawn = random.pick<readonly ApiObject[]>([
     [pod(i, { nodeSelector: { constructor: "x" } })],
     [pod(i, required([{ key: "toString", operator: "Exists" }]))],
     [pod(i, {}, { cpu: "100m", memory: "1e9999" })],
     [pod(i, required([{ key: "karpenter.k8s.aws/instance-cpu", operator: "Lt", values: ["9".repeat(26)] }]))],
     [pod(i, required(Array.from({ length: 101 }, (_, n) => ({ key: `key-${n}`, operator: "DoesNotExist" }))))],
+    LARGE,
+    LARGE,
     [pod(i, { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "there-is-none" } }] })],
     [pod(i, { ...required([{ key: "karpenter.sh", operator: "DoesNotExist" }]), priority: 2_000_000_000 })],
     [pool(i, { limits: { cpu: "1e1.5" } }), nodeClass(i, {})],
@@ -67,3 +72,7 @@ export const drawOdd = (i: number, random: Random): readonly ApiObject[] =>
     [{ ...NODE, metadata: { name: named(i), labels: { "karpenter.sh/registered": "true" } }, spec: { providerID: "aws:///us-west-2a/" } }],
     [{ ...NODE, metadata: { name: named(i), labels: { "karpenter.sh/nodepool": "general" } }, spec: {} }],
   ]);
+  if (drawn !== LARGE) return drawn;
+  const values = Array.from({ length: 15_000 }, () => random.hex(60));
+  return [pod(i, required([{ key: "team", operator: "NotIn", values }]))];
+}

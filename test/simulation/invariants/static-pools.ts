@@ -25,7 +25,10 @@ const replicasOf = (pool: string, now: number, history: History): readonly numbe
 /** Whether a static NodePool has, beside this NodeClaim, as many as it asks for. */
 export function isSurplus({ pool, uid }: ClaimLife, now: number, history: History): boolean {
   const replicas = replicasOf(pool, now, history);
-  const others = [...history.claims.values()].filter((life) => life.pool === pool && life.uid !== uid && !isGoing(life, now, history));
+  // One with a cause to go may stay: broken nodes are not replaced while many are.
+  const others = [...history.claims.values()].filter(
+    (life) => life.pool === pool && life.uid !== uid && life.deletedAt === undefined && life.goneAt === undefined,
+  );
   return replicas.length > 0 && others.length >= Math.min(...replicas);
 }
 
