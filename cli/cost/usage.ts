@@ -36,6 +36,8 @@ export interface Measured {
   readonly replacedNode: Readonly<Record<WakeUpSource, Usage>>;
   /** The metrics of an hour in which nodes come and go. */
   readonly metricsOfChange: MetricsInHour;
+  /** What of a replaced node is the history's: entries, their bytes, request units of writes (part of replacedNode). */
+  readonly historyOfNode: { readonly entries: number; readonly bytes: number; readonly writes: number };
 }
 
 /** `f` of each quantity. */

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { dayOf, daysWithin, inOrder, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
+import { dayOf, inOrder, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { HistoryEntry } from "../../../core/model/history-entry.ts";
 import type { Lease } from "../../../core/model/lease.ts";
@@ -59,9 +59,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     putDocument: db.prepare("INSERT OR REPLACE INTO document (name, version, bytes) VALUES (?, ?, ?)"),
     document: db.prepare("SELECT version, bytes FROM document WHERE name = ?"),
     putHistory: db.prepare("INSERT OR REPLACE INTO history (cluster, day, key, at, body) VALUES (?, ?, ?, ?, ?)"),
-    history: db.prepare(
-      "SELECT body FROM history WHERE cluster = ? AND day >= ? AND day <= ? AND at >= ? AND at < ? AND substr(key, 1, length(?)) = ?",
-    ),
+    history: db.prepare("SELECT body FROM history WHERE cluster = ? AND at >= ? AND at < ? AND substr(key, 1, length(?)) = ?"),
     documentVersion: db.prepare("SELECT version FROM document WHERE name = ?"),
   };
 
@@ -275,9 +273,8 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
     addHistory: (entries) => write(() => writeHistory(entries)),
     history: async (cluster, { since, until, about }) => {
-      const days = daysWithin(since, until);
       const prefix = keyPrefixOf(about);
-      const rows = sql.history.all(cluster, days[0] ?? "", days.at(-1) ?? "", since, until, prefix, prefix);
+      const rows = sql.history.all(cluster, since, until, prefix, prefix);
       return inOrder(rows.flatMap((row) => (parsed(row) as HistoryEntry | undefined) ?? []));
     },
 

@@ -1,7 +1,8 @@
-import { billOf, type Fleet, type Parts, STACK } from "../../../cli/cost/bill.ts";
+import { billOf, type Fleet, type Parts, PRICES, STACK } from "../../../cli/cost/bill.ts";
 import measured from "../../../cli/cost/measured.json" with { type: "json" };
 import { peersOf } from "../../../cli/cost/peers.ts";
 import { amount, PART_NAMES, title } from "../../../cli/cost/table.ts";
+import { wrap } from "../../../core/lib/wrap.ts";
 
 const ONE: Fleet = {
   ...{ clusters: 1, nodes: 0, churnPerDay: 0, sources: ["notify", "sweep"], metrics: "essential", hasAlarms: false, endpoints: 0 },
@@ -60,6 +61,17 @@ replaced node adds. Between the sizes the figures are on a line; clusters of mor
 - Lambda asks each empty queue with five pollers, each of which waits for 20 s. That is most of an idle stack's bill,
   and the clusters of a stack share it.
 - EKS's audit log, which the source \`audit\` needs, costs $0.50 a GB and is left out, and so is what flows between zones.
+${historyLines()}
 - Where \`alarmTopicArn\` is set (\`--alarms\`), alarms look at ${STACK.alarmMetrics} metrics, each of which costs $0.10.
 `;
+}
+
+/** What the history is of the bill, by what one node leaves in it. */
+function historyLines(): string {
+  const { entries, bytes, writes } = measured.historyOfNode;
+  const each = `${entries.toFixed(1)} entries of ${Math.round(bytes / entries)} bytes, ${(writes / entries).toFixed(1)} write units each`;
+  const text = `The [history](history.md) is part of it. A node that comes and goes leaves ${each}, because the record that an entry tells of is then written in a transaction, which counts twice. For a thousand such nodes that is ${amount(1_000 * writes * PRICES.tableWrite)}.`;
+  return wrap(text, 118)
+    .map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`))
+    .join("\n");
 }

@@ -51,6 +51,7 @@ async function replaced(source: WakeUpSource, nodes: number, quiet: Usage) {
   const { lab, meter, pass, scale } = await opened(source, nodes);
   const standing = () => new Set(lab.world.store.list("Node").map(({ metadata }) => metadata.name));
   const before = standing();
+  const told = meter.history();
   scale(nodes - CHANGED);
   await pass(HOUR / 2);
   scale(nodes);
@@ -59,7 +60,13 @@ async function replaced(source: WakeUpSource, nodes: number, quiet: Usage) {
   if (stayed !== nodes - CHANGED) throw new Error(`of ${nodes} nodes ${stayed} stayed, and not ${nodes - CHANGED}`);
   const { usage, metrics } = meter.take(lab);
   lab.close();
-  return { node: mapUsage((quantity) => Math.max(0, usage[quantity] - quiet[quantity]) / CHANGED), metrics };
+  const now = meter.history();
+  const history = {
+    entries: (now.entries - told.entries) / CHANGED,
+    bytes: (now.bytes - told.bytes) / CHANGED,
+    writes: (now.writes - told.writes) / CHANGED,
+  };
+  return { history, node: mapUsage((quantity) => Math.max(0, usage[quantity] - quiet[quantity]) / CHANGED), metrics };
 }
 
 /** Plays the hours whose use of AWS `cost` computes with, in the lab. The same in each run. */
@@ -74,5 +81,6 @@ export async function measureBill(sizes: readonly number[]): Promise<Measured> {
     quietHours,
     replacedNode: { sweep: sweep.node, notify: notify.node, audit: audit.node },
     metricsOfChange: notify.metrics,
+    historyOfNode: notify.history,
   };
 }
