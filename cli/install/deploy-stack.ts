@@ -33,7 +33,7 @@ const DONE = new Set(["CREATE_COMPLETE", "UPDATE_COMPLETE"]);
  * removes a creation that failed, then creates or updates. Returns its outputs. Throws InputError with CloudFormation's
  * reasons when it ends otherwise.
  */
-export async function deployStack(stacks: Stacks, deployment: Deployment): Promise<StackState["outputs"]> {
+export async function deployStack(stacks: Stacks, deployment: Deployment, retries = 0): Promise<StackState["outputs"]> {
   const { name, templateUrl, refuse, print } = deployment;
   let before = await settled(stacks, deployment);
   refuse(before);
@@ -51,8 +51,14 @@ export async function deployStack(stacks: Stacks, deployment: Deployment): Promi
     );
   const seen = before === undefined ? [] : await stacks.events(name);
   print(before === undefined ? `creating stack ${name}` : `updating stack ${name}`);
-  if (before === undefined) await stacks.create(name, templateUrl).catch(whenMissing);
-  else if (!(await stacks.update(name, templateUrl).catch(whenMissing))) {
+  if (before === undefined) {
+    const isThere = await stacks.create(name, templateUrl).then(() => false, whenThere);
+    // A creation that was ordered a moment ago, as by a run that was killed, is not seen at once.
+    if (isThere && retries < MAX_STALE_LOOKS) {
+      await deployment.sleep(POLL_MS);
+      return deployStack(stacks, deployment, retries + 1);
+    }
+  } else if (!(await stacks.update(name, templateUrl).catch(whenMissing))) {
     print("  nothing is to be updated");
     return before.outputs;
   }
@@ -71,6 +77,11 @@ function whenMissing(error: unknown): never {
   if (types === undefined) throw error;
   const failed = types.map((type) => ({ id: type, resource: type, type, status: "CREATE_FAILED", reason: "the region does not have it" }));
   throw new StackFailed(sentence, failed);
+}
+
+/** True when a stack of this name exists although none was seen. */
+function whenThere(error: unknown): true {
+  return error instanceof Error && error.message.includes("already exists") ? true : whenMissing(error);
 }
 
 /**

@@ -199,6 +199,23 @@ describe("install", () => {
     expect(text).toContain("NodePool default is there already, and stays as it is");
   });
 
+  it("a stack that CloudFormation does not show yet, because a run that was killed has just ordered it, is brought up to date", async () => {
+    const world = new World();
+    world.stack = { status: "CREATE_COMPLETE", templateUrl: "", outputs: world.outputs };
+    const ports = world.ports();
+    let looks = 0;
+    const describe = async (name: string) => {
+      looks += 1;
+      return looks <= 2 ? undefined : ports.stacks.describe(name);
+    };
+    const stacks = { ...ports.stacks, describe };
+    const lines: string[] = [];
+    const { output } = await install(OPTIONS, { ...ports, stacks }, (line) => lines.push(line));
+    expect(output).toContain("cluster c1 is served");
+    expect(lines).toEqual(expect.arrayContaining(["creating stack karpenter-serverless", "updating stack karpenter-serverless"]));
+    expect(world.stack.status).toBe("UPDATE_COMPLETE");
+  });
+
   it("an installation under way elsewhere is waited for, and then brought up to date", async () => {
     const world = new World();
     world.stack = { status: "CREATE_IN_PROGRESS", templateUrl: "", outputs: {} };

@@ -198,8 +198,8 @@ export class World {
   }
 
   #begin(verb: "CREATE" | "UPDATE", templateUrl: string): void {
-    if ((verb === "CREATE") === (this.stack !== undefined))
-      throw new Error(`${verb} of a stack that is ${this.stack?.status ?? "not there"}`);
+    if (verb === "CREATE" && this.stack !== undefined) throw new Error(`stack ${STACK} in us-west-2: Stack [${STACK}] already exists`);
+    if (verb === "UPDATE" && this.stack === undefined) throw new Error("UPDATE of a stack that is not there");
     if (this.bucket.get(templateUrl.split("/").at(-1) ?? "") === undefined) throw new Error("there is no template");
     this.#tell(STACK, `${verb}_IN_PROGRESS`);
     this.stack = { status: `${verb}_IN_PROGRESS`, templateUrl, outputs: this.stack?.outputs ?? {} };
