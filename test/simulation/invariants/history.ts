@@ -38,6 +38,8 @@ export interface ClaimLife {
   nodeDeletedAt?: number;
   /** The first notice of EC2 about its machine: interruption, retirement, or its end. */
   notice?: { readonly at: number; readonly what: string };
+  /** When a notice of another kind than the first one came. */
+  otherNoticeAt?: number;
   /** When its machine began to end. */
   machineEndedAt?: number;
   /** Since when its node's hardware is broken, and until when, if it works again. */
@@ -258,6 +260,7 @@ export function history(clock: { now(): number }, skewMs: number): History {
       if (what === undefined || life === undefined) return;
       if (isEnd) life.machineEndedAt ??= clock.now();
       life.notice ??= { at: clock.now(), what };
+      if (life.notice.what !== what) life.otherNoticeAt ??= clock.now();
     },
   };
 }

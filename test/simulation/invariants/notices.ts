@@ -117,9 +117,15 @@ export const noticesRemembered: Invariant = {
 
 /** Whether the product had ended the NodeClaim for its spot notice, and not for something else, before the time. */
 function wasHeeded(life: ClaimLife, before: number): boolean {
-  const { notice, registeredAt, deletedAt, deletedBy, wasTainted, machineEndedAt = Number.POSITIVE_INFINITY } = life;
+  const { notice, registeredAt, deletedAt, deletedBy, wasTainted } = life;
+  const { machineEndedAt = Number.POSITIVE_INFINITY, otherNoticeAt = Number.POSITIVE_INFINITY } = life;
   if (!isInterrupted(life) || wasTainted || notice === undefined || registeredAt === undefined || deletedAt === undefined) return false;
-  return registeredAt < notice.at && deletedBy === PRODUCT && deletedAt >= notice.at && deletedAt < Math.min(before, machineEndedAt);
+  return (
+    registeredAt < notice.at &&
+    deletedBy === PRODUCT &&
+    deletedAt >= notice.at &&
+    deletedAt < Math.min(before, machineEndedAt, otherNoticeAt)
+  );
 }
 
 const isOf = (machine: SimulatedInstance | undefined, instanceType: string, zone: string): boolean =>
