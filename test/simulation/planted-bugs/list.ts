@@ -571,28 +571,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "label values of one pod without a bound",
-    within: 60,
-    edits: [
-      {
-        file: "core/scheduling/tables/requirement-sets.ts",
-        find: " && valueCharacters(both) <= MAX_VALUE_CHARACTERS",
-        replace: "",
-      },
-    ],
-  },
-  {
-    name: "a node registered for what it says of itself",
-    within: 150,
-    edits: [
-      {
-        file: "core/lifecycle/identity.ts",
-        find: "if (privateDnsName === undefined) return true;",
-        replace: "if (id.length > 0) return true;",
-      },
-    ],
-  },
-  {
     name: "broken nodes replaced however many are broken",
     within: 150,
     edits: [
@@ -600,28 +578,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         file: "core/repair/plan.ts",
         find: "const MAX_UNHEALTHY_SHARE = 0.2;",
         replace: "const MAX_UNHEALTHY_SHARE = 1;",
-      },
-    ],
-  },
-  {
-    name: "broken nodes not replaced",
-    within: 60,
-    edits: [
-      {
-        file: "core/repair/plan.ts",
-        find: "first !== undefined && first.until <= now ?",
-        replace: "first !== undefined && first.until <= 0 * now ?",
-      },
-    ],
-  },
-  {
-    name: "replacements that cost more than what they replace",
-    within: 100,
-    edits: [
-      {
-        file: "core/disruption/consolidation/replacement.ts",
-        find: "+ Math.max(0, surplusOf(type) - spareSurplus) < limit;",
-        replace: "+ Math.max(0, surplusOf(type) - spareSurplus) < 4 * limit;",
       },
     ],
   },
@@ -644,17 +600,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         file: "core/static-capacity/plan.ts",
         find: "const desired = nodePool.spec.replicas ?? 0;",
         replace: "const desired = (nodePool.spec.replicas ?? 0) + 1;",
-      },
-    ],
-  },
-  {
-    name: "taints of a command that is given up stay",
-    within: 100,
-    edits: [
-      {
-        file: "core/disruption/command/marking.ts",
-        find: "const untaint = node && !node.metadata.deletionTimestamp &&",
-        replace: 'const untaint = node?.metadata.name === "" &&',
       },
     ],
   },
