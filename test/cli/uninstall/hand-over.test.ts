@@ -55,6 +55,9 @@ const holders = (world: KarpenterWorld): string[] => {
   return seen;
 };
 
+/** A request that EC2 has not answered yet. */
+const LAUNCH = { clientToken: "t", capacityType: "spot", launchTemplates: [], tags: {} } as const;
+
 describe("uninstall --keep-nodes --start-karpenter", () => {
   it("holds Karpenter's Lease, takes rights, annotations and records away, starts Karpenter, then removes the stack", async () => {
     const world = await adopted();
@@ -101,7 +104,7 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
   });
 
   it.for<{ readonly what: string; readonly open: Partial<NodeClaimRecord> }>([
-    { what: "whose launch has no outcome yet", open: { launch: {} as never } },
+    { what: "whose launch has no outcome yet", open: { launch: LAUNCH } },
     { what: "whose end was decided and not begun", open: { terminating: { reason: "expired", at: 0 } } },
   ])("waits for a NodeClaim $what, and holds both leases meanwhile", async ({ open }) => {
     const world = await adopted();
@@ -131,7 +134,7 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     const open = async (world: KarpenterWorld): Promise<string> => {
       const record = await world.records.get("c1", "default-1");
       if (record === undefined) throw new Error("there is no record");
-      await world.records.update({ ...record, launch: {} as never });
+      await world.records.update({ ...record, launch: LAUNCH });
       return (await run(world)).text;
     };
     const partial = await adopted();
@@ -146,7 +149,7 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     const world = await adopted();
     const record = await world.records.get("c1", "default-1");
     if (record === undefined) throw new Error("there is no record");
-    await world.records.update({ ...record, launch: {} as never });
+    await world.records.update({ ...record, launch: LAUNCH });
     const { answer } = await run(world);
     expect(String(answer)).toContain("NodeClaim default-1 is still being launched or ended");
     expect(world.objects.has("Lease/karpenter-leader-election")).toBe(false);
