@@ -41,6 +41,7 @@ const ENVIRONMENT = {
   CATALOG_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/catalog",
   NOTIFY_TOKEN: "0123456789abcdef",
   ADMISSION_TOKEN: "0123456789abcdef",
+  METRICS_TOKEN: "0123456789abcdef",
 };
 
 /** The folders of functions/ that hold a handler. */

@@ -22,16 +22,6 @@ export const BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: "claim-launched-unread",
-    edits: [
-      {
-        file: "core/launch/fleet-request.ts",
-        find: "if (unreadable !== undefined) return refuse(",
-        replace: "if (unreadable === null) return refuse(",
-      },
-    ],
-  },
-  {
     name: "one-bad-object-empties-the-pools",
     edits: [
       {

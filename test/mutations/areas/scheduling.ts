@@ -259,14 +259,6 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: WEIGHTS_AND_LIMITS,
   },
   {
-    name: "weight-before-price",
-    rule: "of two plans, the one with fewer pods in lighter pools is better, whatever it costs",
-    file: "core/scheduling/search.ts",
-    from: "if (ours !== theirs) return theirs < ours ? b : a;",
-    to: "if (ours + theirs < 0) return a;",
-    tests: WEIGHTS_AND_LIMITS,
-  },
-  {
     name: "price-within-a-weight",
     rule: "of pools with one weight, the cheapest takes the pod",
     file: "core/scheduling/claims/new-claim.ts",
