@@ -3,7 +3,7 @@ import { CfnRule } from "aws-cdk-lib/aws-events";
 import { ArnPrincipal, type IPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { letIn, makeNodeRole } from "./clusters.ts";
-import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "./functions.ts";
+import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, isMade } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital } from "./lambda.ts";
@@ -46,7 +46,7 @@ export class AccessStack extends Stack {
     // The boundary is a policy of the functions' account.
     applyHouseRules(this, { tags: settings.tags, rolePath: "/" });
     for (const name of FUNCTION_NAMES) {
-      if (FUNCTIONS[name].inClusters && (name !== "metrics" || settings.scrape)) this.#makeRole(name);
+      if (FUNCTIONS[name].inClusters && isMade(name, settings)) this.#makeRole(name);
     }
     if (settings.createNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries, "linux");
     if (settings.createWindowsNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries, "windows");

@@ -48,6 +48,8 @@ export interface FunctionSpec {
    * in two steps, and the older code must start between them. Goes with the next release.
    */
   readonly formerlySent?: readonly WakeUpQueue[];
+  /** The setting that asks for the function; absent for one that needs none. */
+  readonly madeFor?: "admission" | "scrape";
   /** What the function may do to the store. */
   readonly store: readonly StoreUse[];
   /** Whether the function talks to clusters: then it may describe them in EKS, and each cluster gives it access. */
@@ -85,6 +87,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 10,
     sends: [],
+    madeFor: "admission",
     store: [],
     inClusters: false,
     announces: false,
@@ -151,12 +154,27 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 20,
     sends: [],
+    madeFor: "scrape",
     store: ["read"],
     inClusters: true,
     announces: false,
     schedules: [],
   },
 };
+
+/** What a deployment's settings say of the functions that it has. */
+interface Wanted {
+  readonly clusters: readonly { readonly sources: readonly string[] }[];
+  readonly admission: boolean;
+  readonly scrape: boolean;
+}
+
+/** Whether a deployment has the function: none is made for a source of wake-ups that no cluster uses, or unasked. */
+export function isMade(name: FunctionName, settings: Wanted): boolean {
+  const { madeFor } = FUNCTIONS[name];
+  if (madeFor !== undefined) return settings[madeFor];
+  return (name !== "audit" && name !== "notify") || settings.clusters.some(({ sources }) => sources.includes(name));
+}
 
 export interface QueueSpec {
   readonly fifo: boolean;

@@ -17,7 +17,7 @@ import { VERSION } from "../functions/adapters/version.ts";
 import { makeAlarms, watchDeadLetters } from "./alarms.ts";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
 import { DEPLOYED, deployedOf } from "./deployed.ts";
-import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
+import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, isMade, QUEUES, type QueueName } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
@@ -35,10 +35,6 @@ export interface AutoscalerStackProps extends StackProps {
 
 /** CloudFormation's limit for the value of an output, in bytes. */
 const MAX_OUTPUT_LENGTH = 1_024;
-
-/** Functions that are made on request, and the setting that asks for them. */
-const OPTIONAL = { admission: "admission", metrics: "scrape" } as const;
-const isOptional = (name: FunctionName): name is keyof typeof OPTIONAL => name in OPTIONAL;
 
 /** One autoscaler for any number of clusters of a region, in this account and in others. */
 export class AutoscalerStack extends Stack {
@@ -135,17 +131,8 @@ export class AutoscalerStack extends Stack {
     return queue;
   }
 
-  #clustersWith(source: "audit" | "notify"): readonly ClusterSettings[] {
-    return this.settings.clusters.filter(({ sources }) => sources.includes(source));
-  }
-
-  /**
-   * All functions, except those for a source of wake-ups that no cluster uses, and those that are made on request.
-   */
   #makeFunctions(surroundings: Surroundings): ReadonlyMap<FunctionName, LambdaFunction> {
-    const isWanted = (name: FunctionName): boolean =>
-      name === "audit" || name === "notify" ? this.#clustersWith(name).length > 0 : isOptional(name) ? this.settings[OPTIONAL[name]] : true;
-    const wanted = FUNCTION_NAMES.filter(isWanted);
+    const wanted = FUNCTION_NAMES.filter((name) => isMade(name, this.settings));
     return new Map(
       wanted.map((name) => [name, makeFunction(name, surroundings, name === "audit" ? this.#makeDeadLetterQueue("audit") : undefined)]),
     );
@@ -217,7 +204,8 @@ export class AutoscalerStack extends Stack {
   #listenToClusters(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
     const audit = functions.get("audit");
     if (audit !== undefined) {
-      for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
+      for (const cluster of this.settings.clusters.filter(({ sources }) => sources.includes("audit")))
+        subscribeToAuditLog(this, cluster, audit);
     }
     for (const name of ["notify", "admission", "metrics"] as const) {
       const target = functions.get(name);

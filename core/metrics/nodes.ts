@@ -37,18 +37,6 @@ function loadOf(pods: readonly Pod[]): Load {
   };
 }
 
-function byNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
-  const found = new Map<string, Pod[]>();
-  for (const pod of pods) {
-    const { nodeName } = pod.spec;
-    if (!nodeName || !isActive(pod)) continue;
-    const list = found.get(nodeName) ?? [];
-    if (list.length === 0) found.set(nodeName, list);
-    list.push(pod);
-  }
-  return found;
-}
-
 type NodeGauge = Extract<ScrapedName, `nodes_${string}`>;
 
 const samples = (name: NodeGauge, amounts: Resources, labels: Readonly<Record<string, string>>): readonly Sample[] =>
@@ -74,7 +62,7 @@ function gaugesOfNode(node: Node, load: Load, labels: Readonly<Record<string, st
 
 /** Gauges of each node, and of all nodes together. */
 export function nodeGauges({ now, nodes, pods, nodeClaims }: Snapshot): readonly Sample[] {
-  const onNode = byNode(pods);
+  const onNode = Map.groupBy(pods.filter(isActive), ({ spec }) => spec.nodeName);
   const providerIds = managedProviderIds(nodeClaims);
   const loads = nodes.map((node) => ({ node, load: loadOf(onNode.get(node.metadata.name) ?? []) }));
   const allocatable = addResources(...nodes.map(({ status }) => readable(status?.allocatable)));

@@ -20,9 +20,10 @@ function amounts(name: "nodepools_limit" | "nodepools_usage", nodepool: string, 
 
 /** Limits, usage and cost of each NodePool; a NodeClaim without a node costs nothing yet that a label could tell. */
 export function nodePoolGauges({ nodePools, nodeClaims, instanceTypes }: Snapshot): readonly Sample[] {
+  const byPool = Map.groupBy(nodeClaims, ({ metadata }) => metadata.labels?.[NODE_POOL]);
   return nodePools.flatMap(({ metadata: { name }, spec, status }) => {
     const types = instanceTypes.get(name) ?? [];
-    const own = nodeClaims.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === name);
+    const own = byPool.get(name) ?? [];
     const cost = own.reduce((sum, { metadata }) => sum + nodePrice(metadata.labels ?? {}, types), 0);
     return [
       ...amounts("nodepools_limit", name, spec.limits),

@@ -1,5 +1,4 @@
 import middy from "@middy/core";
-import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
 import { VERSION } from "../adapters/version.ts";
 import { wireBase } from "../wiring/base.ts";
 import { wireClusters } from "../wiring/clusters.ts";
@@ -9,8 +8,7 @@ import { metricsEntry } from "./entry.ts";
 const base = wireBase("metrics", ["METRICS_TOKEN"]);
 const { config, log } = base;
 const isToken = wirePathToken(config.metricsToken ?? "", config, log);
-const sums = dynamoMetricSums({ tableName: config.tableName });
 
 export const handler = middy(
-  metricsEntry({ ...base, clusterDeps: wireClusters(base), sums, flush: base.flushing.after, version: VERSION, isToken }),
+  metricsEntry({ ...base, clusterDeps: wireClusters(base), flush: base.flushing.after, version: VERSION, isToken }),
 );

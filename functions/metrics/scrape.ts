@@ -9,6 +9,7 @@ import type { MetricSums } from "../../core/ports/metric-sums.ts";
 import type { Metrics } from "../../core/ports/metrics.ts";
 import { readSnapshot } from "../adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps, Later } from "../shared/cluster-deps.ts";
+import { within } from "../shared/in-time.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
 import { overlaidTypes } from "../shared/overlaid-types.ts";
 
@@ -40,6 +41,7 @@ export interface ScrapeRequest {
  * synced, and the other clusters' metrics go out.
  */
 const MAX_CLUSTER_MS = 8_000;
+const LATE = `The cluster did not answer within ${MAX_CLUSTER_MS / 1_000} s.`;
 
 /**
  * What the query asks for: `cluster=NAME` and `collect[]=GROUP`, each as often as wanted; all clusters and the default
@@ -90,26 +92,17 @@ async function gaugesOf(
     },
   ];
   try {
-    const samples = await within(MAX_CLUSTER_MS, deps.later, async () => {
+    const read = async (): Promise<readonly Sample[]> => {
       const cluster = await deps.clusterDeps(name);
       if (cluster === undefined) throw new Error(`Cluster ${name} is not served by this stack.`);
       return readGauges(cluster, collections, deps.sums);
-    });
+    };
+    const samples = await within(MAX_CLUSTER_MS, read, LATE, deps.later);
     lastRead.set(name, asked);
     return { cluster: name, samples: [...synced(true), ...samples] };
   } catch (error) {
     deps.log.error("could not read a cluster for its metrics; its counters are served, its gauges are not", { cluster: name, error });
     return { cluster: name, samples: synced(false) };
-  }
-}
-
-async function within<T>(ms: number, later: Later, work: () => Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const cancel = later(ms, () => reject(new Error(`The cluster did not answer within ${ms / 1_000} s.`)));
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    cancel();
   }
 }
 

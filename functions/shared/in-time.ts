@@ -15,12 +15,17 @@ const REPORTING_MS = 2_000;
 export async function inTime(work: () => Promise<void>, context: InvocationContext | undefined, later: Later): Promise<void> {
   if (context === undefined) return work();
   const leftMs = context.getRemainingTimeInMillis() - REPORTING_MS;
-  const late = new Error(`The cluster's work did not end in the ${Math.round(leftMs / 1_000)} s that were left to the function.`);
-  if (leftMs <= 0) throw late;
+  const late = `The cluster's work did not end in the ${Math.round(leftMs / 1_000)} s that were left to the function.`;
+  if (leftMs <= 0) throw new Error(late);
+  await within(leftMs, work, late, later);
+}
+
+/** What `work` comes to; rejects with the sentence `late` after `ms`, when work that is given up may still go on. */
+export async function within<T>(ms: number, work: () => Promise<T>, late: string, later: Later): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const cancel = later(leftMs, () => reject(late));
+  const cancel = later(ms, () => reject(new Error(late)));
   try {
-    await Promise.race([work(), timeout]);
+    return await Promise.race([work(), timeout]);
   } finally {
     cancel();
   }

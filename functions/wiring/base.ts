@@ -5,6 +5,7 @@ import { metricBuffer } from "../adapters/metric-buffer.ts";
 import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
+import { dynamoClient } from "../adapters/store/dynamodb-table.ts";
 import { later } from "./later.ts";
 
 /**
@@ -21,7 +22,10 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const now = Date.now;
   const clusters = config.clusters.map(({ name }) => name);
   const { tableName } = config;
-  const buffer = config.sumMetrics ? metricBuffer(dynamoMetricSums({ tableName }), { log, now }) : undefined;
+  // One client for all that is in the table, so that an invocation opens one connection to it.
+  const client = dynamoClient();
+  const sums = dynamoMetricSums({ tableName, client });
+  const buffer = config.sumMetrics ? metricBuffer(sums, { log, now }) : undefined;
   const metricsOf = (cluster: string | undefined) => {
     const metrics = emfMetrics(config.cloudWatchMetrics, cluster);
     return buffer?.keeping(cluster ?? "", metrics) ?? metrics;
@@ -33,7 +37,8 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     later,
-    store: dynamoNodeClaimStore({ tableName, clock: now, historyDays: config.historyDays }),
+    store: dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays }),
+    sums,
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
     metrics: metricsOf(clusters.length === 1 ? clusters[0] : undefined),

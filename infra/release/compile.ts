@@ -12,34 +12,40 @@ const WITH_REQUIRE = {
 /** The folder of the compiled program in the package. */
 export const LIB = "lib";
 
+/** What every compiled file of a package is made with. Runs on the Node of `target` and later. */
+const compiled = (outDir: string, target: string) =>
+  ({
+    absWorkingDir: ROOT,
+    outdir: join(outDir, LIB),
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    platform: "node",
+    target,
+    format: "esm",
+    mainFields: ["module", "main"] as string[],
+    // No compiled file is a program but main.js, and that calls what it imports itself.
+    define: { "import.meta.main": "false" },
+    banner: WITH_REQUIRE,
+    legalComments: "none",
+    metafile: true,
+    logLevel: "silent",
+  }) as const;
+
 /**
  * Compiles the program, with all that it imports, into OUT_DIR/lib: main.js and a chunk for each part that a command
  * loads on use. Runs on the Node of `target` and later. Throws esbuild's own error when a source does not compile.
  */
 export async function compileProgram(outDir: string, target: string): Promise<Metafile> {
   const { metafile } = await build({
-    absWorkingDir: ROOT,
+    ...compiled(outDir, target),
     entryPoints: { main: join(ROOT, "cli/main.ts") },
-    outdir: join(outDir, LIB),
-    bundle: true,
     splitting: true,
-    minify: true,
-    keepNames: true,
-    platform: "node",
-    target,
-    format: "esm",
-    mainFields: ["module", "main"],
     // "aws-cdk-lib" exports the modules of all services, 30 MB; its core has all that is imported by that name.
     alias: { "aws-cdk-lib": CDK_CORE },
-    // No compiled file is a program but main.js, and that calls what it imports itself.
-    define: { "import.meta.main": "false" },
-    banner: WITH_REQUIRE,
-    legalComments: "none",
     // A release has the page compiled, so nothing calls the compiler there.
     external: ["esbuild"],
     plugins: [inRelease, placesInPackage, cdkModules, withoutTemplateValidator, leanAwsSchemas],
-    metafile: true,
-    logLevel: "silent",
   });
   return metafile;
 }
@@ -50,23 +56,10 @@ export async function compileProgram(outDir: string, target: string): Promise<Me
  */
 export async function compileConstruct(outDir: string, target: string): Promise<Metafile> {
   const { metafile } = await build({
-    absWorkingDir: ROOT,
+    ...compiled(outDir, target),
     entryPoints: { index: join(ROOT, "infra/construct.ts") },
-    outdir: join(outDir, LIB),
-    bundle: true,
-    minify: true,
-    keepNames: true,
-    platform: "node",
-    target,
-    format: "esm",
-    mainFields: ["module", "main"],
     external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs"],
-    banner: WITH_REQUIRE,
-    define: { "import.meta.main": "false" },
-    legalComments: "none",
     plugins: [inRelease, placesInPackage],
-    metafile: true,
-    logLevel: "silent",
   });
   return metafile;
 }

@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException, UpdateItemCommand } from "@aws-sdk/cli
 import { QUANTILE_WINDOW_MS, SKETCH } from "../../../core/metrics/sums.ts";
 import type { MetricName } from "../../../core/ports/metric-registry.ts";
 import type { KeptGauge, MetricSums, SumIncrement } from "../../../core/ports/metric-sums.ts";
-import { calling, dynamoClient, fromItem, queryPrefix, type Table, toItem, toValues } from "./dynamodb-table.ts";
+import { calling, fromItem, queryPrefix, type Table, toItem, toValues } from "./dynamodb-table.ts";
 
 const SUM = "sum#";
 const WINDOW = "window#";
@@ -30,8 +30,8 @@ function chunks<T>(list: readonly T[], size: number): readonly (readonly T[])[] 
  * (TTL), and the last values of gauges are one item, `NAME|LABELS` to [value, ms]. DynamoDB adds numbers atomically, so
  * functions that run at the same time lose nothing. A write that the SDK repeats after a lost answer counts twice.
  */
-export function dynamoMetricSums(options: { readonly tableName: string; readonly client?: Table["client"] }): MetricSums {
-  const table: Table = { client: options.client ?? dynamoClient(), name: options.tableName };
+export function dynamoMetricSums(options: { readonly tableName: string; readonly client: Table["client"] }): MetricSums {
+  const table: Table = { client: options.client, name: options.tableName };
 
   const update = async (
     cluster: string,
