@@ -1,5 +1,4 @@
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
-const flag = (description: string) => ({ type: "flag", description }) as const;
+import { flag, text } from "../functions/adapters/command-line.ts";
 
 /** The arguments of `synth`, apart from what they are for, because the CDK takes a second to load. */
 export const SYNTH_OPTIONS = {

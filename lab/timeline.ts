@@ -1,4 +1,5 @@
 import { eventOf, LOG_EVENTS, type LogEvents, type LogMessage } from "../core/announcements/log-events.ts";
+import { perHour } from "../core/model/prices.ts";
 import type { LogFields } from "../core/ports/log.ts";
 import { counted } from "../core/scheduling/reasons/words.ts";
 import type { TimelineEntry } from "./render.ts";
@@ -68,7 +69,7 @@ const WORDS: { readonly [M in LogMessage]?: Words<M> } = {
     const [, what = message, via = ""] = /^(disrupting \S+) (via .*)$/.exec(message) ?? [];
     const how = join(via, bracketed(reason));
     if (pods === 0) return { what, why: how };
-    const money = saves > 0 ? ` to save $${saves.toFixed(4)}/h` : "";
+    const money = saves > 0 ? ` to save ${perHour(saves)}` : "";
     return { what, why: `${how}; moves ${counted(pods, "pod")}${money}` };
   },
   "created nodeclaim": ({ NodePool, requests, "instance-types": types }) => ({

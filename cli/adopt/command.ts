@@ -1,3 +1,4 @@
+import { text } from "../../functions/adapters/command-line.ts";
 // `cli adopt`: takes over the nodes of a running Karpenter without replacing one.
 // In: a cluster in which the functions are installed. Out: a line for each check and step, and a table of NodeClaims.
 // It ends Karpenter only when all checks pass, and can be run again at any point. It must never end or taint a node.
@@ -6,8 +7,6 @@ import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { DEFAULT_STACK } from "../scenario/arguments.ts";
 import { ADOPT_OPTIONS } from "./options.ts";
-
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
 
 export const adoptCommand = defineCommand({
   name: "adopt",

@@ -1,6 +1,5 @@
+import { text } from "../../functions/adapters/command-line.ts";
 import { DEFAULT_STACK } from "../scenario/arguments.ts";
-
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
 
 /** Whose history a command reads: a stack's table, or what the lab kept in a file. */
 export const HISTORY_SOURCE = {

@@ -1,5 +1,7 @@
 import { type Report, reportOf } from "../../core/history/report.ts";
-import { dollars, perHour, span, whyItEnds } from "../../core/history/words.ts";
+import { dollars, whyItEnds } from "../../core/history/words.ts";
+import { span } from "../../core/lib/duration.ts";
+import { perHour } from "../../core/model/prices.ts";
 import { InputError } from "../input-error.ts";
 import type { HistorySource } from "./source.ts";
 import { timeText } from "./time.ts";

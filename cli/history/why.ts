@@ -1,9 +1,11 @@
 import { costOf, sentenceOf, titleOf } from "../../core/history/sentence.ts";
 import type { Stays } from "../../core/history/stays.ts";
-import { dollars, kindOf, perHour, span } from "../../core/history/words.ts";
+import { dollars, kindOf } from "../../core/history/words.ts";
+import { span } from "../../core/lib/duration.ts";
 import { nearest } from "../../core/lib/nearest.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { perHour } from "../../core/model/prices.ts";
 import { wrapped } from "../columns.ts";
 import { InputError } from "../input-error.ts";
 import { type ClaimStory, claimStory, claimsOfNode, type PodStory, podStory, readNodeStays } from "./read.ts";

@@ -1,3 +1,4 @@
+import { flag } from "../../functions/adapters/command-line.ts";
 // `cli install`: from an AWS account and an EKS cluster to an autoscaler that works, in one command.
 // In: a cluster and settings. Out: a line for each check and step. It changes the account and the cluster only when all
 // checks pass, does what is missing, and can be run again at any point. It must never print a secret.
@@ -8,7 +9,6 @@ import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
 
 const { config, sources, stack, admission, "public-url": publicUrl } = SYNTH_OPTIONS;
-const flag = (description: string) => ({ type: "flag", description }) as const;
 
 export const installCommand = defineCommand({
   name: "install",

@@ -1,6 +1,5 @@
+import { text } from "../../functions/adapters/command-line.ts";
 import { DEFAULT_STACK } from "../scenario/arguments.ts";
-
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
 
 /** The words of a command line that name an installation. */
 export const CHOICE = {

@@ -1,3 +1,4 @@
+import { text } from "../../functions/adapters/command-line.ts";
 // `cli manifests`: prints what a cluster needs before the functions can work in it, for `kubectl apply -f -`.
 // In: the cluster's name, and the deployed stack or the URLs that API servers call. Out: YAML documents (CRDs, RBAC,
 // FlowSchema, webhooks). It reads the stack and its secrets, and must write nothing.
@@ -5,8 +6,6 @@
 import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { DEFAULT_STACK } from "../scenario/arguments.ts";
-
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
 
 export const manifestsCommand = defineCommand({
   name: "manifests",

@@ -1,3 +1,4 @@
+import { flag, text } from "../../functions/adapters/command-line.ts";
 // `cli upgrade`: brings a stack and its clusters to the release of this program.
 // In: a cluster or a stack. Out: what CloudFormation would change, in words, then a line for each step. It changes
 // nothing before a person agrees, and can be run again at any point. It must never print a secret.
@@ -5,9 +6,6 @@
 import { defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { DEFAULT_STACK } from "../scenario/arguments.ts";
-
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
-const flag = (description: string) => ({ type: "flag", description }) as const;
 
 export const upgradeCommand = defineCommand({
   name: "upgrade",

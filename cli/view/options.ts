@@ -1,9 +1,8 @@
-import { type ParsedArguments, wholeNumber } from "../../functions/adapters/command-line.ts";
+import { type ParsedArguments, text, wholeNumber } from "../../functions/adapters/command-line.ts";
 import { InputError } from "../input-error.ts";
 import { DEFAULT_STACK } from "../scenario/arguments.ts";
 import type { LiveChoice } from "../what-if/live.ts";
 
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
 const list = <Value extends string>(value: Value, description: string) => ({ type: "list", value, description }) as const;
 
 /** How often a live cluster is read, s. */

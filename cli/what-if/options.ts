@@ -1,4 +1,4 @@
-import { oneOf, type ParsedArguments, wholeNumber } from "../../functions/adapters/command-line.ts";
+import { oneOf, type ParsedArguments, text, wholeNumber } from "../../functions/adapters/command-line.ts";
 import { PROGRAM } from "../../functions/adapters/program.ts";
 import { InputError } from "../input-error.ts";
 import { DEFAULT_STACK, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
@@ -13,7 +13,6 @@ export const WHAT_IF_SOURCE = {
 
 const DEFAULT_DAYS = 7;
 
-const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
 const list = <Value extends string>(value: Value, description: string) => ({ type: "list", value, description }) as const;
 
 export const WHAT_IF_OPTIONS = {

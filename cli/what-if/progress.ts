@@ -1,9 +1,9 @@
 import { perHour } from "../../core/disruption/prices/money.ts";
+import { span } from "../../core/lib/duration.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
 import { billOf } from "../../core/what-if/bill.ts";
 import type { Progress } from "../../core/what-if/rehearse.ts";
 import type { WhatIfOptions } from "./options.ts";
-import { duration } from "./report.ts";
 
 /** How long nothing is printed at most while passes run, and how often a line is printed at most. */
 const LINE_EVERY_MS = 3_000;
@@ -27,7 +27,7 @@ export interface ProgressStream {
  */
 export function progressReport(stream: ProgressStream, start: number, clock: () => number = () => performance.now()): ProgressReport {
   if (stream.isTTY) {
-    const line = (count: number, at: number): string => `\rrehearsing: ${counted(count, "decision")}, +${duration(at - start)}   \r`;
+    const line = (count: number, at: number): string => `\rrehearsing: ${counted(count, "decision")}, +${span(at - start)}   \r`;
     return { onDecision: (count, at) => stream.write(line(count, at)) };
   }
   const began = clock();

@@ -1,4 +1,5 @@
 import { perHour } from "../../core/disruption/prices/money.ts";
+import { span } from "../../core/lib/duration.ts";
 import { rfc3339 } from "../../core/model/conditions.ts";
 import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import { stepText } from "../../core/overview/steps.ts";
@@ -96,26 +97,8 @@ function besides(label: string, text: string): readonly string[] {
 
 function courseText({ steps, podsMoved, settledAt, outcome }: Course, now: number): string {
   const commands = steps.filter(({ kind }) => kind === "disruption").length;
-  const when = outcome === "settled" ? `settled after ${duration(settledAt - now)}` : `after ${duration(settledAt - now)} not settled yet`;
+  const when = outcome === "settled" ? `settled after ${span(settledAt - now)}` : `after ${span(settledAt - now)} not settled yet`;
   return `${counted(commands, "disruption")}, ${counted(podsMoved, "pod")} moved, ${when}`;
-}
-
-/** "45s", "12m 30s", "3h 5m", "2d 4h". */
-export function duration(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  const parts: readonly (readonly [number, string])[] = [
-    [Math.floor(seconds / 86_400), "d"],
-    [Math.floor(seconds / 3_600) % 24, "h"],
-    [Math.floor(seconds / 60) % 60, "m"],
-    [seconds % 60, "s"],
-  ];
-  const first = parts.findIndex(([n]) => n > 0);
-  if (first < 0) return "0s";
-  return parts
-    .slice(first, first + 2)
-    .filter(([n]) => n > 0)
-    .map(([n, unit]) => `${n}${unit}`)
-    .join(" ");
 }
 
 function stepLines({ steps }: Course, now: number, title: string): readonly string[] {
@@ -127,7 +110,7 @@ function stepLines({ steps }: Course, now: number, title: string): readonly stri
   return [title, ...shown, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
 }
 
-const timedStep = (step: Step, now: number): string => `+${duration(step.at - now)}`.padEnd(8) + stepText(step);
+const timedStep = (step: Step, now: number): string => `+${span(step.at - now)}`.padEnd(8) + stepText(step);
 
 function driftLines(changed: ChangedOutcome | undefined): readonly string[] {
   if (changed === undefined || changed.drifted.length === 0) return [];

@@ -33,23 +33,7 @@ export function CostSection({ overview, points, past }: CostProps): JSX.Element 
       <article class="card">
         <table class="plain-table">
           <caption>By NodePool</caption>
-          <thead>
-            <tr>
-              <th scope="col">NodePool</th>
-              <th scope="col" class="number">
-                Nodes
-              </th>
-              <th scope="col" class="number">
-                $/h
-              </th>
-              <th scope="col" class="number">
-                On demand
-              </th>
-              <th scope="col" class="number">
-                Saved
-              </th>
-            </tr>
-          </thead>
+          <Head of="NodePool" />
           <tbody>
             {nodePools.map((pool) => (
               <Line key={pool.name} name={pool.name} count={pool.nodes} perHour={pool.cost.perHour} onDemand={pool.cost.onDemandPerHour} />
@@ -67,23 +51,7 @@ export function CostSection({ overview, points, past }: CostProps): JSX.Element 
       <article class="card">
         <table class="plain-table">
           <caption>By instance type</caption>
-          <thead>
-            <tr>
-              <th scope="col">Type</th>
-              <th scope="col" class="number">
-                Nodes
-              </th>
-              <th scope="col" class="number">
-                $/h
-              </th>
-              <th scope="col" class="number">
-                On demand
-              </th>
-              <th scope="col" class="number">
-                Saved
-              </th>
-            </tr>
-          </thead>
+          <Head of="Type" />
           <tbody>
             {kinds
               .slice(0, MAX_KINDS)
@@ -104,6 +72,22 @@ export function CostSection({ overview, points, past }: CostProps): JSX.Element 
         {kinds.length > MAX_KINDS && <p class="faint">and {kinds.length - MAX_KINDS} more kinds</p>}
       </article>
     </section>
+  );
+}
+
+/** The titles of the columns that Line fills. */
+function Head({ of }: { readonly of: string }): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{of}</th>
+        {["Nodes", "$/h", "On demand", "Saved"].map((title) => (
+          <th key={title} scope="col" class="number">
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
 }
 

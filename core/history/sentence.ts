@@ -1,6 +1,8 @@
+import { span } from "../lib/duration.ts";
 import type { TriedInstead } from "../model/command-record.ts";
 import type { DisruptedNode, HistoryEntry, LaunchFailed, Planned, PodsWaited, Removed } from "../model/history-entry.ts";
-import { counted, dollars, kindOf, perHour, someOf, span, whyItEnds } from "./words.ts";
+import { perHour } from "../model/prices.ts";
+import { counted, dollars, kindOf, someOf, whyItEnds } from "./words.ts";
 
 /** What an entry tells, in one sentence without its time and subject; the page and the commands print it. */
 export function sentenceOf(entry: HistoryEntry): string {

@@ -1,34 +1,10 @@
 import { CONSEQUENCES } from "../interruption/consequence.ts";
 import type { HistoryMachine } from "../model/history-entry.ts";
 
-/** USD per hour: "$0.0960/h". */
-export const perHour = (usd: number): string => `$${usd.toFixed(4)}/h`;
-
 /** USD, with more digits the smaller the amount: "$12.30", "$0.0123". */
 export function dollars(usd: number): string {
   const amount = Math.abs(usd);
   return `${usd < 0 ? "-" : ""}$${amount >= 1 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
-}
-
-const STEPS: readonly (readonly [unit: string, ms: number])[] = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
-];
-
-/** A time span in its two largest units: "2h 12m", "31s". */
-export function span(ms: number): string {
-  let left = Math.max(Math.round(ms / 1_000) * 1_000, 0);
-  const parts: string[] = [];
-  for (const [unit, size] of STEPS) {
-    const count = Math.floor(left / size);
-    left -= count * size;
-    if (count > 0) parts.push(`${count}${unit}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2) break;
-  }
-  return parts.length === 0 ? "0s" : parts.join(" ");
 }
 
 /** "a, b and 7 more". */

@@ -63,3 +63,24 @@ function fractionNs(fraction: string, size: bigint): bigint {
 export function parseDurationOrNever(text: string): number | undefined {
   return text === "Never" ? Number.POSITIVE_INFINITY : parseDuration(text);
 }
+
+const STEPS: readonly (readonly [unit: string, ms: number])[] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+];
+
+/** A time span in its two largest units: "2h 12m", "31s". */
+export function span(ms: number): string {
+  let left = Math.max(Math.round(ms / 1_000) * 1_000, 0);
+  const parts: string[] = [];
+  for (const [unit, size] of STEPS) {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    if (count > 0) parts.push(`${count}${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.length === 0 ? "0s" : parts.join(" ");
+}

@@ -1,4 +1,4 @@
-import type { DisruptionReason, TriedInstead } from "./command-record.ts";
+import type { CommandCandidate, DisruptionReason, TriedInstead } from "./command-record.ts";
 import type { ResourceList } from "./kubernetes.ts";
 import type { ClaimReason } from "./node-claim-record.ts";
 
@@ -105,15 +105,7 @@ export interface Initialized extends ClaimEntry {
 }
 
 /** A node that a disruption command removes. */
-export interface DisruptedNode {
-  readonly nodeClaim: string;
-  readonly node: string;
-  readonly nodePool: string;
-  readonly instanceType: string;
-  readonly capacityType: string;
-  readonly zone: string;
-  /** USD. */
-  readonly pricePerHour: number;
+export interface DisruptedNode extends Omit<CommandCandidate, "pods"> {
   readonly podCount: number;
 }
 

@@ -39,5 +39,10 @@ export const PRICE_TOLERANCE = 1e-9;
  */
 export const MIN_SAVINGS = 1e-6;
 
+/** A price in USD per hour as text: "$0.0960/h". */
+export function perHour(usd: number): string {
+  return `$${usd.toFixed(4)}/h`;
+}
+
 /** Hours of a month, as in AWS's price lists. */
 export const HOURS_A_MONTH = 730;

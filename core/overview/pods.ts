@@ -2,6 +2,7 @@ import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
+import { perHour } from "../model/prices.ts";
 import { isActive, isDaemonSetPod, isPending, isProvisionable, podKey, podUid } from "../pods/predicates.ts";
 import { listed } from "../scheduling/reasons/words.ts";
 import { pendingPods } from "../scheduling/solve.ts";
@@ -71,7 +72,7 @@ function placesOf(plan: Plan | undefined): ReadonlyMap<string, Reason> {
   return new Map<string, Reason>([
     ...newNodeClaims.flatMap(({ nodePool, instanceTypes, pricePerHour, pods }) => {
       const types = listed(instanceTypes, MAX_TYPES);
-      const text = `The next pass buys a node from NodePool ${nodePool} for them: ${types}, from $${pricePerHour.toFixed(4)}/h`;
+      const text = `The next pass buys a node from NodePool ${nodePool} for them: ${types}, from ${perHour(pricePerHour)}`;
       return pods.map((pod) => [pod, { state: "planned", text }] as const);
     }),
     ...existingNodes.flatMap(({ name, pods }) =>

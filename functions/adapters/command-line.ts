@@ -23,6 +23,12 @@ export type Option =
   | { readonly type: "text"; readonly value: string; readonly description: string; readonly isRequired?: true }
   | { readonly type: "list"; readonly value: string; readonly description: string };
 
+/** An option with one value that need not be given; `value` is its name in `--help`. */
+export const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
+
+/** An option without a value. */
+export const flag = (description: string) => ({ type: "flag", description }) as const;
+
 /** Options by name, without the dashes. */
 export type OptionTable = Readonly<Record<string, Option>>;
 

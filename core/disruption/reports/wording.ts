@@ -2,6 +2,7 @@ import type { CommandFields } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import { rfc3339 } from "../../model/conditions.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { perHour } from "../../model/prices.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { formatDollars } from "../prices/money.ts";
@@ -71,13 +72,13 @@ export function describeBlocked(blocked: Blocked): string {
     case "NotCheaper":
       return blocked.needs === undefined || blocked.costs === undefined
         ? "Can't replace with a cheaper node"
-        : `Can't replace with a cheaper node: its pods would need new nodes for ${formatPrice(blocked.needs)}, it costs ${formatPrice(blocked.costs)}`;
+        : `Can't replace with a cheaper node: its pods would need new nodes for ${perHour(blocked.needs)}, it costs ${perHour(blocked.costs)}`;
     case "SurplusCredits":
-      return `Can't move its pods for less: elsewhere they would cost ${formatPrice(blocked.needs)} with surplus credits of burstable types (BURSTABLE_PRICE) and NODE_OVERHEAD_PRICE, here ${formatPrice(blocked.costs)}`;
+      return `Can't move its pods for less: elsewhere they would cost ${perHour(blocked.needs)} with surplus credits of burstable types (BURSTABLE_PRICE) and NODE_OVERHEAD_PRICE, here ${perHour(blocked.costs)}`;
     case "NotRepaid":
-      return `Saving ${formatPrice(blocked.savesPerHour)} does not repay moving its pods within ${Number(blocked.hours.toFixed(2))} h (CONSOLIDATION_HORIZON): that counts as $${blocked.moveCost.toFixed(4)}`;
+      return `Saving ${perHour(blocked.savesPerHour)} does not repay moving its pods within ${Number(blocked.hours.toFixed(2))} h (CONSOLIDATION_HORIZON): that counts as $${blocked.moveCost.toFixed(4)}`;
     case "SavingsMissed":
-      return `The last consolidation was to save ${formatPrice(blocked.savesPerHour)}, but the nodes cost more than that now, because pods went elsewhere than planned; the next one is not before ${rfc3339(blocked.until)}`;
+      return `The last consolidation was to save ${perHour(blocked.savesPerHour)}, but the nodes cost more than that now, because pods went elsewhere than planned; the next one is not before ${rfc3339(blocked.until)}`;
     case "MinValues":
       return `Filtering by price: minValues of ${blocked.wanted} for ${blocked.key} is not met by the cheaper instance types, which have ${blocked.left}`;
     case "SpotToSpotDisabled":
@@ -87,10 +88,6 @@ export function describeBlocked(blocked: Blocked): string {
     case "NotWorthIt":
       return `Balanced policy of NodePool "${blocked.nodePool}" finds too little saved for what is disrupted (score ${blocked.score.toFixed(2)} < threshold 0.50)`;
   }
-}
-
-function formatPrice(usdPerHour: number): string {
-  return `$${usdPerHour.toFixed(4)}/h`;
 }
 
 /** The reason of the event for a blocked node; undefined for temporary states, which have no event. */

@@ -7,7 +7,7 @@ import { InputError } from "../../../cli/input-error.ts";
 import { whatIfCommand } from "../../../cli/what-if/command.ts";
 import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
 import { progressOf } from "../../../cli/what-if/progress.ts";
-import { duration } from "../../../cli/what-if/report.ts";
+import { span } from "../../../core/lib/duration.ts";
 import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { instanceType, machine, nodePool, pod, type Scene, snapshot } from "../../core/disruption/builders.ts";
 
@@ -286,5 +286,5 @@ it.for([
   [3_600_000 + 60_000, "1h 1m"],
   [50 * 3_600_000, "2d 2h"],
 ] as const)("%d ms is %s", ([ms, text]) => {
-  expect(duration(ms)).toBe(text);
+  expect(span(ms)).toBe(text);
 });

@@ -4,7 +4,8 @@ import { launchFailed, removedEntries, terminatingEntries } from "../../../core/
 import { dayOf, daysWithin, keyOf, keyPrefixOf, subjectOf } from "../../../core/history/keys.ts";
 import { sentenceOf } from "../../../core/history/sentence.ts";
 import { waitedWith, waitsToWrite } from "../../../core/history/waiting.ts";
-import { dollars, span, whyItEnds } from "../../../core/history/words.ts";
+import { dollars, whyItEnds } from "../../../core/history/words.ts";
+import { span } from "../../../core/lib/duration.ts";
 import type { HistoryEntry, PodsWaited } from "../../../core/model/history-entry.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { record } from "../../contracts/node-claim-store/contract.ts";
