@@ -242,7 +242,7 @@ function podsBehind({ claims, problem }: Attempt, heaviestRanks: HeaviestRanks):
 }
 
 /** The better of two attempts; the first of equal ones. A pool's weight decides before the price. */
-function better(a: AttemptScore, b: AttemptScore): AttemptScore {
+export function better<Score extends Omit<AttemptScore, "attempt">>(a: Score, b: Score): Score {
   if (b.left !== a.left) return b.left < a.left ? b : a;
   for (let rank = 1; rank < a.behind.length; rank++) {
     const [ours, theirs] = [a.behind[rank] ?? 0, b.behind[rank] ?? 0];

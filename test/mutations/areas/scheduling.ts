@@ -259,6 +259,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: WEIGHTS_AND_LIMITS,
   },
   {
+    name: "weight-before-price",
+    rule: "of two plans, the one with fewer pods in lighter pools is better, whatever it costs",
+    file: "core/scheduling/search.ts",
+    from: "if (ours !== theirs) return theirs < ours ? b : a;",
+    to: "if (ours + theirs < 0) return a;",
+    tests: ["test/core/scheduling/search.test.ts"],
+  },
+  {
     name: "price-within-a-weight",
     rule: "of pools with one weight, the cheapest takes the pod",
     file: "core/scheduling/claims/new-claim.ts",
