@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { removeDir } from "../e2e/support/child.ts";
-import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
-import { wholeLines } from "../e2e/support/growing-log.ts";
+import type { TestCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
+import {
+  addMachine,
+  create,
+  expectOnlyReads,
+  NODE_CLASS_REF,
+  nodeClass,
+  prepare,
+  startWatchedCluster,
+} from "../e2e/support/watched-cluster.ts";
 import { BROWSER, FLAGS, pictureOf } from "./browser.ts";
 
 /**
@@ -17,7 +25,6 @@ import { BROWSER, FLAGS, pictureOf } from "./browser.ts";
  */
 const folder = mkdtempSync(join(tmpdir(), "view-real-"));
 
-const REF = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
 const POOL = {
   apiVersion: "karpenter.sh/v1",
   kind: "NodePool",
@@ -26,67 +33,15 @@ const POOL = {
     template: {
       spec: {
         requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }],
-        nodeClassRef: REF,
+        nodeClassRef: NODE_CLASS_REF,
       },
     },
     limits: { cpu: "100" },
     disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "1m", budgets: [{ nodes: "20%" }] },
   },
 };
-const CLASS = {
-  apiVersion: "karpenter.k8s.aws/v1",
-  kind: "EC2NodeClass",
-  metadata: { name: "default" },
-  spec: {
-    role: "node",
-    amiSelectorTerms: [{ alias: "al2023@latest" }],
-    subnetSelectorTerms: [{ tags: { "karpenter.sh/discovery": "c1" } }],
-    securityGroupSelectorTerms: [{ tags: { "karpenter.sh/discovery": "c1" } }],
-  },
-};
-const CLASS_STATUS = {
-  subnets: [{ id: "subnet-a", zone: "us-west-2a", zoneID: "usw2-az1" }],
-  securityGroups: [{ id: "sg-1", name: "nodes" }],
-  amis: [{ id: "ami-1", name: "al2023", requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] }],
-  conditions: [{ type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }],
-};
-
-/** An m5.xlarge as the functions would have launched it. */
-async function addMachine(name: string, { kubectl, control }: TestCluster): Promise<void> {
-  const labels = {
-    "karpenter.sh/nodepool": "default",
-    "karpenter.k8s.aws/ec2nodeclass": "default",
-    "karpenter.sh/capacity-type": "on-demand",
-    "karpenter.sh/registered": "true",
-    "karpenter.sh/initialized": "true",
-    "node.kubernetes.io/instance-type": "m5.xlarge",
-    "topology.kubernetes.io/zone": "us-west-2a",
-    "topology.kubernetes.io/region": "us-west-2",
-    "kubernetes.io/arch": "amd64",
-    "kubernetes.io/os": "linux",
-  };
-  const providerID = `aws:///us-west-2a/i-${name}`;
-  const capacity = { cpu: "4", memory: "15Gi", pods: "58", "ephemeral-storage": "20Gi" };
-  const body = { metadata: { name, labels }, spec: { providerID }, status: { capacity, allocatable: capacity } };
-  const joined = await fetch(`${control}/join`, { method: "POST", body: JSON.stringify(body) });
-  assert.ok(joined.ok, await joined.text());
-  const claim = {
-    apiVersion: "karpenter.sh/v1",
-    kind: "NodeClaim",
-    metadata: { name: `default-${name}`, labels },
-    spec: { requirements: [], nodeClassRef: REF },
-  };
-  await kubectl("create", "-f", "-", { input: JSON.stringify(claim) });
-  const conditions = ["Launched", "Registered", "Initialized"].map((type) => ({
-    ...{ type, status: "True", reason: type, message: "" },
-    lastTransitionTime: new Date().toISOString(),
-  }));
-  await patchStatus("nodeclaim", `default-${name}`, { providerID, nodeName: name, capacity, allocatable: capacity, conditions }, kubectl);
-}
-
-async function patchStatus(kind: string, name: string, status: object, kubectl: TestCluster["kubectl"]): Promise<void> {
-  await kubectl("patch", kind, name, "--subresource=status", "--type=merge", "-p", JSON.stringify({ status }));
-}
+const M5_XLARGE = { instanceType: "m5.xlarge", cpu: "4", memory: "15Gi" };
+const addNode = (name: string, cluster: TestCluster): Promise<void> => addMachine(name, M5_XLARGE, cluster, new Date().toISOString());
 
 const deployment = (name: string, replicas: number, cpu: string): object => ({
   apiVersion: "apps/v1",
@@ -120,12 +75,9 @@ async function served(...args: readonly string[]): Promise<string> {
 }
 
 async function check(cluster: TestCluster): Promise<void> {
-  const { kubectl, kubeconfig, auditLog } = cluster;
-  await kubectl("apply", "-f", join(projectRoot, "infra", "crds"));
-  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
-  for (const object of [POOL, CLASS, deployment("web", 6, "1")]) await kubectl("create", "-f", "-", { input: JSON.stringify(object) });
-  await patchStatus("ec2nodeclass", "default", CLASS_STATUS, kubectl);
-  for (const name of ["ip-10-0-1-1", "ip-10-0-1-2"]) await addMachine(name, cluster);
+  const { kubectl, kubeconfig } = cluster;
+  await prepare(cluster, [POOL, nodeClass(), deployment("web", 6, "1")], ["a"]);
+  for (const name of ["ip-10-0-1-1", "ip-10-0-1-2"]) await addNode(name, cluster);
   await kubectl("rollout", "status", "deployment/web", "--timeout=300s");
 
   const url = await served("view", "--kubeconfig", kubeconfig, "--every", "1");
@@ -141,7 +93,7 @@ async function check(cluster: TestCluster): Promise<void> {
     await page.evaluate("globalThis.isTheSamePage = true");
 
     // A pod that no node can take: the reason, and how near.
-    await kubectl("create", "-f", "-", { input: JSON.stringify(deployment("huge", 1, "500")) });
+    await create(cluster, deployment("huge", 1, "500"));
     let began = performance.now();
     await page
       .locator(".box.waiting.left")
@@ -156,7 +108,7 @@ async function check(cluster: TestCluster): Promise<void> {
     await page.locator(".box.waiting.planned").waitFor({ timeout: 60_000 });
     await pictureOf(page, "live");
     began = performance.now();
-    await addMachine("ip-10-0-1-3", cluster);
+    await addNode("ip-10-0-1-3", cluster);
     await rows.nth(2).waitFor({ timeout: 60_000 });
     console.log(`a node is shown ${Math.round(performance.now() - began)} ms after it began to join`);
     await page.locator(".box.waiting").waitFor({ state: "detached", timeout: 60_000 });
@@ -173,26 +125,10 @@ async function check(cluster: TestCluster): Promise<void> {
   } finally {
     await browser.close();
   }
-  const calls = wholeLines(auditLog)
-    .filter((line) => line.includes("karpenter-serverless"))
-    .map((line) => JSON.parse(line) as { readonly verb: string; readonly userAgent?: string; readonly requestURI: string })
-    .filter(({ userAgent }) => userAgent === "karpenter-serverless");
-  const verbs = Object.entries(Object.groupBy(calls, ({ verb }) => verb)).map(([verb, list]) => `${verb} ${list?.length}`);
-  console.log(`the API server's audit log of view: ${verbs.join(", ")}`);
-  assert.ok(calls.length > 20);
-  assert.deepEqual(
-    [...new Set(calls.map(({ verb }) => verb))].filter((verb) => verb !== "list" && verb !== "get"),
-    [],
-  );
-  assert.deepEqual(
-    calls.filter(({ requestURI }) => /secrets|configmaps/.test(requestURI)),
-    [],
-  );
+  await expectOnlyReads(cluster, "view");
 }
 
-const policy = join(folder, "policy.yaml");
-writeFileSync(policy, "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n");
-const cluster = await startCluster({ dataDir: join(folder, "data"), clusterName: "c1", args: [`--audit-policy=${policy}`] });
+const cluster = await startWatchedCluster(folder);
 try {
   await check(cluster);
   console.log("1 passed, 0 failed");

@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { argumentsOf, type Command } from "../../cli/command.ts";
 import { COMMANDS } from "../../cli/commands.ts";
@@ -90,7 +90,17 @@ async function argumentsFor(command: Command, random: Random): Promise<readonly 
   const bounds = { quiet: [], days: ["1"], decisions: ["1"] };
   if (command.name === "what-if")
     for (const [name, value] of Object.entries(bounds)) if (!words.includes(`--${name}`)) words.push(`--${name}`, ...value);
-  return words.filter((word) => !word.includes("\0"));
+  // No process is given a NUL, and "-" reads standard input, which nobody closes here.
+  return words.filter((word) => !word.includes("\0") && word !== "-" && !isFolderElsewhere(word));
+}
+
+/** A command reads a folder whole: one that is not ours, such as "../..", holds what the machine happens to have. */
+function isFolderElsewhere(word: string): boolean {
+  try {
+    return statSync(word).isDirectory() && !resolve(word).startsWith(folder);
+  } catch {
+    return false;
+  }
 }
 
 const VALUES: readonly [string, ...string[]] = [

@@ -190,8 +190,10 @@ export class World {
 
   async #call<T>(effect: () => T): Promise<T> {
     this.calls += 1;
-    const isLast = this.killAt?.call === this.calls;
-    if (isLast && this.killAt?.when === "before") throw new Killed("killed");
+    const left = this.killAt === undefined ? Number.POSITIVE_INFINITY : this.killAt.call - this.calls;
+    const isLast = left === 0;
+    // A program that is killed asks nothing more, also where it would go on after a question that fails.
+    if (left < 0 || (isLast && this.killAt?.when === "before")) throw new Killed("killed");
     const value = effect();
     if (isLast) throw new Killed("killed");
     return value;
