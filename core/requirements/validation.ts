@@ -60,9 +60,13 @@ export function annotationBytes(annotations: Readonly<Record<string, string>> = 
   return Object.entries(annotations).reduce((sum, texts) => sum + utf8(texts.join("")).length, 0);
 }
 
+/** The CRDs' bound of a requirement's key; a label key may have one character more: 253, a slash and 63. */
+const MAX_KEY = 316;
+
 /** Why a NodeClaim cannot ask for a label, whatever the values mean; undefined when it can. */
 export function unwritable({ key, values = [] }: Pick<RequirementItem, "key" | "values">): string | undefined {
   if (!isQualifiedName(key)) return `"${key}" is not a label key`;
+  if (key.length > MAX_KEY) return `label ${shortened(key)} has a key of more than ${MAX_KEY} characters, which no NodeClaim can ask for`;
   if (isRestrictedLabel(normalizeKey(key)))
     return `label ${key} is restricted and cannot be required; use a well-known label or one of your own`;
   const value = values.find((text) => !isLabelValue(text));

@@ -32,6 +32,9 @@ const preferred = (matchExpressions: readonly object[]) =>
     affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions } }] } },
   }) as PodSpec;
 
+/** A label key has up to 253 characters, a slash and 63. */
+const LONGEST_KEY = `${"a.".repeat(126)}b/${"c".repeat(63)}`;
+
 describe("pods whose demand no NodeClaim can hold, beside an ordinary pod", () => {
   it.for([
     { name: "101 labels that must be absent", spec: required(absent(101)), why: /102 labels together, and a NodeClaim takes 96/ },
@@ -67,6 +70,7 @@ describe("pods whose demand no NodeClaim can hold, beside an ordinary pod", () =
 
   it.for([
     { name: "a restricted key", item: { key: "karpenter.sh/registered", operator: "DoesNotExist" } },
+    { name: "a key as long as a label's may be", item: { key: LONGEST_KEY, operator: "DoesNotExist" } },
     { name: "a value that is no label value", item: { key: "team", operator: "NotIn", values: ["-"] } },
   ])("a preference that no NodeClaim can hold is given up: $name", ({ item }) => {
     const plan = planFor({ nodePools: [POOL], pods: [pod("odd", { cpu: "1" }, preferred([item]))] });
@@ -88,6 +92,8 @@ describe("the check of a NodeClaim before it is written", () => {
     { name: "101 requirements", change: { requirements: absent(101) }, refused: true },
     { name: "a key in capitals before the slash", change: { requirements: item({ key: "A.b/x" }) }, refused: true },
     { name: "a key with two dots", change: { requirements: item({ key: "a..b/x" }) }, refused: true },
+    { name: "a key of 317 characters, which is one of a label", change: { requirements: item({ key: LONGEST_KEY }) }, refused: true },
+    { name: "a key of 316 characters", change: { requirements: item({ key: LONGEST_KEY.slice(0, -1) }) }, refused: false },
     { name: "a value with a blank", change: { requirements: item({ values: ["a b"] }) }, refused: true },
     { name: "minValues of 51", change: { requirements: item({ operator: "Exists", values: [], minValues: 51 }) }, refused: true },
     { name: "a taint without a known effect", change: { taints: [{ key: "a", effect: "Never" as "NoSchedule" }] }, refused: true },
