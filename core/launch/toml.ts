@@ -79,5 +79,6 @@ function valueText(value: TomlValue): string {
 
 function floatText(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  if (Object.is(value, -0)) return "-0.0";
   return Number.isInteger(value) && !String(value).includes("e") ? value.toFixed(1) : String(value);
 }
