@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { afterAll, vi } from "vitest";
 
 // The same commit passes or fails on each machine. Another seed draws other values (test/README.md).
-fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 1) });
+const { PROPERTY_SEED = "1" } = process.env;
+fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
 
 // Test files share a process (vitest.config.ts): what one file sets or stubs is restored before the next file.
 const environment = { ...process.env };
