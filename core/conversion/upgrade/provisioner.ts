@@ -105,7 +105,7 @@ function takeDisruption(remains: Remains, pool: ManifestDraft): void {
       pool.note(
         "info",
         POLICY,
-        `ttlSecondsAfterEmpty: ${emptyTtl} excludes consolidation and was left out; consolidation takes empty nodes too`,
+        `ttlSecondsAfterEmpty: ${JSON.stringify(emptyTtl)} excludes consolidation and was left out; consolidation takes empty nodes too`,
       );
     }
   } else if (emptyTtl !== undefined) {
@@ -136,11 +136,12 @@ export function noteExpiry(pool: ManifestDraft): void {
 }
 
 /**
- * Seconds as a Go duration, in hours or minutes where they are whole. A value that is not a number (a placeholder) is
- * kept.
+ * Seconds as a Go duration, in hours or minutes where they are whole. A text (a placeholder) gets its unit; a value of
+ * another kind is kept, so that what checks the NodePool names it.
  */
-function seconds(value: Json): string {
-  if (typeof value !== "number" || value === 0) return `${String(value)}s`;
+function seconds(value: Json): Json {
+  if (typeof value !== "number") return typeof value === "string" ? `${value}s` : value;
+  if (value === 0) return "0s";
   if (value % 3600 === 0) return `${value / 3600}h`;
   return value % 60 === 0 ? `${value / 60}m` : `${value}s`;
 }
