@@ -4,8 +4,7 @@
  * `--kubeconfig FILE`. Prints a JSON line for each case, then a table.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { REGISTERED } from "../../core/model/labels.ts";
@@ -19,6 +18,7 @@ import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-stor
 import { startCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
 import { fillCluster, inParallel } from "../functions/adapters/kubernetes/big-cluster.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 interface Line {
   readonly case: string;
@@ -214,7 +214,7 @@ function measureAll(kubeconfig: string): void {
 const QUIET = ["--scheduler=false", "--controller-manager-arg=--controllers=serviceaccount-controller,namespace-controller"];
 
 async function fillAndMeasure(): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), "cluster-read-"));
+  const dataDir = temporaryFolder("cluster-read");
   const cluster = await startCluster({ dataDir, clusterName: "bench", args: QUIET });
   try {
     await cluster.kubectl("apply", "-f", join(projectRoot, "infra", "crds"));

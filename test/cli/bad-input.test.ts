@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { consolidateCommand } from "../../cli/consolidate/command.ts";
 import { convertCommand } from "../../cli/convert/command.ts";
 import { runCommandLine } from "../../cli/run.ts";
@@ -12,12 +11,12 @@ import { loadManifests, ManifestError } from "../../functions/adapters/manifests
 import { type Random, seeded } from "../../lab/world/random.ts";
 import { mutatedJson, mutatedText, ODD_TEXTS } from "../hostile/mutate.ts";
 import { FULL } from "../support/effort.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const COMMANDS = [solveCommand, consolidateCommand, whatIfCommand, convertCommand];
 const ROUNDS = FULL ? 600 : 60;
 
-const folder = mkdtempSync(join(tmpdir(), "bad-input-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("bad-input");
 
 const samples = (dir: string, ending: string) =>
   readdirSync(join(import.meta.dirname, dir))

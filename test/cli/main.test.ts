@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { consolidateCommand } from "../../cli/consolidate/command.ts";
 import { convertCommand } from "../../cli/convert/command.ts";
 import { rebuildCommand } from "../../cli/rebuild/command.ts";
@@ -10,9 +9,9 @@ import { runCommandLine } from "../../cli/run.ts";
 import { solveCommand } from "../../cli/solve/command.ts";
 import { whatIfCommand } from "../../cli/what-if/command.ts";
 import { pod, scenario } from "../support/scheduling/builders.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "cli-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("cli");
 
 function file(content: string, name = "scenario.json"): string {
   const path = join(folder, name);

@@ -4,14 +4,14 @@
  * [NNN…]`. Prints their objections and a line of counts; exits 1 when there are objections.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { planToJson } from "../../cli/solve/solve.ts";
 import { solve } from "../../core/scheduling/solve.ts";
 import { buildCommand } from "../go/build.ts";
 import { brokenRules } from "../support/scheduling/check-plan.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 interface FilterAnswers {
   readonly file: string;
@@ -43,7 +43,7 @@ if (names.length === 0) {
   console.error(`there is no ${chosen.length === 0 ? "NNN" : chosen.join(" or ")}.scenario.json in ${folder}`);
   process.exit(2);
 }
-const plans = mkdtempSync(join(tmpdir(), "plans-"));
+const plans = temporaryFolder("plans");
 try {
   const own = new Map<string, readonly string[]>();
   let placed = 0;

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { savedSource } from "../../cli/what-if/save.ts";
@@ -13,6 +12,7 @@ import { playManifests } from "../../lab/play.ts";
 import type { LabReport } from "../../lab/report.ts";
 import { buildCommand } from "../go/build.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { compareWithKarpenter } from "./verdict.ts";
 
 /**
@@ -92,7 +92,7 @@ const dollars = (amount: number | undefined): string => (amount === undefined ? 
 
 /** Nodes and USD per hour, ours and Karpenter's, of one plan for all pods. */
 function planned(scenario: Record<string, unknown>): readonly string[] {
-  const scratch = mkdtempSync(join(tmpdir(), "projects-"));
+  const scratch = temporaryFolder("projects");
   try {
     const file = join(scratch, "project.scenario.json");
     writeFileSync(file, JSON.stringify(scenario));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { serveView } from "../../console/server/serve.ts";
@@ -9,6 +9,7 @@ import { clusterOverview, podOverviews } from "../../core/overview/cluster.ts";
 import type { ViewIndex } from "../../core/overview/types.ts";
 import { clusterFile } from "../bench/consolidate-clusters.ts";
 import { nodePool, pdb, pod, snapshot, TYPES } from "../core/disruption/builders.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { BROWSER, FLAGS, pictureOf, SIZE } from "./browser.ts";
 
 /**
@@ -17,7 +18,7 @@ import { BROWSER, FLAGS, pictureOf, SIZE } from "./browser.ts";
  * how fast it is. `--pictures FOLDER` also writes pictures. Needs chromium (`apt-get install chromium`).
  */
 const ROOT = join(import.meta.dirname, "../..");
-const folder = mkdtempSync(join(tmpdir(), "view-"));
+const folder = temporaryFolder("view");
 const children: ChildProcess[] = [];
 
 /** Starts a command of the program that serves a page. Returns its URL. */

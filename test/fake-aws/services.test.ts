@@ -1,6 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import {
@@ -13,9 +11,10 @@ import {
 } from "@aws-sdk/client-ec2";
 import { AddRoleToInstanceProfileCommand, CreateInstanceProfileCommand, IAMClient } from "@aws-sdk/client-iam";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../e2e/fake-aws/catalogue.ts";
 import { smallCatalogue } from "../e2e/fake-aws/small-catalogue.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { clientConfig, ec2Client, errorOf, fakeAws, imageFor, subnetIn } from "./support.ts";
 
 describe("SSM and images", () => {
@@ -194,14 +193,8 @@ describe("spot prices", () => {
 });
 
 describe("a catalogue from files", () => {
-  const folders: string[] = [];
-  afterEach(async () => {
-    await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
-  });
-
   it("raw records and prices are read, compressed or not, and a missing region is an error with a sentence", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "fake-aws-"));
-    folders.push(folder);
+    const folder = temporaryFolder("fake-aws");
     const { onDemandPrices, spotPrices, ...base } = smallCatalogue;
     const at = (name: string) => join(folder, name);
     writeFileSync(at("types.json.gz"), gzipSync(JSON.stringify(base)));

@@ -1,9 +1,8 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { TENANT_NAMESPACE } from "./draw/fields.ts";
 import { lawfulObjects } from "./law.ts";
 
@@ -12,7 +11,7 @@ import { lawfulObjects } from "./law.ts";
  * refuses others. A refusal is a mistake of draw/: what no API server admits proves nothing.
  */
 export async function askServer(seed: number, runs: number, count: number): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), "hostile-admit-"));
+  const dataDir = temporaryFolder("hostile-admit");
   const cluster = await startCluster({ dataDir, clusterName: "hostile" });
   const byKind = new Map<string, { admitted: number; refused: Map<string, number> }>();
   try {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { argumentsOf, type Command } from "../../cli/command.ts";
@@ -7,6 +6,7 @@ import { COMMANDS } from "../../cli/commands.ts";
 import { runCommandLine } from "../../cli/run.ts";
 import type { Json } from "../../core/lib/json.ts";
 import { hash, type Random, seeded } from "../../lab/world/random.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { mutatedJson, mutatedText, ODD_TEXTS } from "./mutate.ts";
 
 /**
@@ -28,7 +28,7 @@ const samples = (folder: string, ending: string): [string, ...string[]] =>
     .map((name) => readFileSync(join(TEST, folder, name), "utf8")) as [string, ...string[]];
 const SCENARIOS = samples("scenarios/scheduling", ".in.json");
 const MANIFESTS = samples("cli/convert/cases", ".in.yaml");
-const folder = mkdtempSync(join(tmpdir(), "odd-command-lines-"));
+const folder = temporaryFolder("odd-command-lines");
 
 /** Words of a JavaScript engine: they say nothing to a user. */
 export const ENGINE =

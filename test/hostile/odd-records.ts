@@ -1,6 +1,4 @@
 import { rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Json, parseJson } from "../../core/lib/json.ts";
@@ -10,6 +8,7 @@ import { createLab, type Lab } from "../../lab/host.ts";
 import { hash, type Random, seeded } from "../../lab/world/random.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { INFLATE, MINUTE, OPTIONS, POOL, pass, podsOf, SECOND, scale, start } from "../support/lab-story.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { FAILURE, failureText } from "./course.ts";
 import { mutatedJson, ODD_TEXTS } from "./mutate.ts";
 
@@ -38,7 +37,7 @@ interface Row {
 /** What one seed did wrong; undefined when it did nothing wrong. */
 export async function wrongWithOddRecord(seed: number): Promise<string | undefined> {
   const random = seeded(hash(`seed ${seed}`)).fork("records");
-  const folder = await mkdtemp(join(tmpdir(), "odd-records-"));
+  const folder = temporaryFolder("odd-records");
   const path = join(folder, "table.sqlite");
   const lab = createLab({ ...OPTIONS, seed: 1 + 2 * random.between(0, 3), store: sqliteNodeClaimStore(path) });
   const table = new DatabaseSync(path, { timeout: 5_000 });

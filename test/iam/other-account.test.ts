@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Template as CdkTemplate, Match } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ec2Client } from "../../functions/adapters/aws/clients.ts";
 import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";
 import { parseConfig } from "../../functions/adapters/config.ts";
@@ -17,9 +14,9 @@ import { questionsOf } from "../e2e/iam/questions.ts";
 import { policiesByFunction } from "../e2e/iam/template-policies.ts";
 import type { Template } from "../e2e/support/deploy.ts";
 import { fakeAws } from "../fake-aws/support.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const outDir = mkdtempSync(join(tmpdir(), "other-account-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("other-account");
 
 const THEIRS = "222233334444";
 const { app, stack, access } = makeApp({

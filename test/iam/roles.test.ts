@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { IAMClient } from "@aws-sdk/client-iam";
 import { PricingClient } from "@aws-sdk/client-pricing";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { Template as CdkTemplate } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { FleetRequest, LaunchTemplate } from "../../core/model/fleet.ts";
 import { ownershipTags } from "../../core/model/tags.ts";
 import { instanceProfileOf } from "../../core/node-class/instance-profile.ts";
@@ -22,13 +19,13 @@ import { questionsOf } from "../e2e/iam/questions.ts";
 import { policiesByFunction } from "../e2e/iam/template-policies.ts";
 import type { Template } from "../e2e/support/deploy.ts";
 import { clientConfig, fakeAws, imageFor, subnetIn } from "../fake-aws/support.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 // The product's adapters call the fake with the product's roles. Then each statement is removed in turn, and a call
 // must fail.
 
 const CLUSTER = "karpenter-test";
-const outDir = mkdtempSync(join(tmpdir(), "roles-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("roles");
 
 const { stack } = makeApp({
   settings: parseSettings({ clusters: [{ name: CLUSTER }, { name: "another" }] }, "test"),

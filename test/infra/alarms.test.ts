@@ -1,18 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { SCRAPED } from "../../core/metrics/registry.ts";
 import { METRICS } from "../../core/ports/metric-registry.ts";
 import { makeApp } from "../../infra/app.ts";
 import { FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
 import { parseSettings } from "../../infra/settings.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const outDir = mkdtempSync(join(tmpdir(), "alarms-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("alarms");
 
 const { stack } = makeApp({
   settings: parseSettings({ clusters: [{ name: "c1" }], alarmTopicArn: "arn:aws:sns:us-west-2:111122223333:on-call" }, "test"),

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { bundle, functionNames } from "../../infra/build.ts";
 import { functionsToBundle } from "../support/effort.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const outDir = mkdtempSync(join(tmpdir(), "bundles-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("bundles");
 
 describe("bundles", () => {
   it.for(functionsToBundle(functionNames()))("%s loads in a fresh process and is within its budget", { timeout: 60_000 }, async (name) => {

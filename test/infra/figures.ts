@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Code } from "aws-cdk-lib/aws-lambda";
@@ -8,6 +7,7 @@ import { filled, MAX_INLINE_CHARACTERS, MAX_MANAGED_CHARACTERS } from "../../inf
 import { hasFunctionUrls, parseSettings } from "../../infra/settings.ts";
 import { makeStacks } from "../../infra/synthesis.ts";
 import { cacheDir } from "../e2e/support/paths.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
  * Prints how large policies are at 1, 20 and 50 clusters beside IAM's limits, and in which regions cfn-lint accepts the
@@ -25,7 +25,7 @@ const SIZES = [1, 20, 50];
 const clustersOf = (count: number): object[] =>
   Array.from({ length: count }, (_, i) => ({ name: `production-cluster-${String(i).padStart(2, "0")}` }));
 
-const work = mkdtempSync(join(tmpdir(), "figures-"));
+const work = temporaryFolder("figures");
 const code = join(work, "code");
 mkdirSync(code);
 writeFileSync(join(code, "index.mjs"), "export const handler = async () => ({});");

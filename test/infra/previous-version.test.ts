@@ -1,17 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeApp } from "../../infra/app.ts";
 import { FUNCTION_NAMES } from "../../infra/functions.ts";
 import { parseSettings } from "../../infra/settings.ts";
 import { PREVIOUS } from "../e2e/support/previous.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const outDir = mkdtempSync(join(tmpdir(), "previous-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("previous");
 
 const ofPrevious = execFileSync("git", ["ls-tree", "-d", "--name-only", PREVIOUS, "functions/"], { encoding: "utf8" }).split("\n");
 

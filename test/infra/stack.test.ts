@@ -1,18 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { makeApp } from "../../infra/app.ts";
 import { auditFilterPattern } from "../../infra/audit-pattern.ts";
 import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
 import { samTemplate } from "../../infra/sam.ts";
 import { parseSettings } from "../../infra/settings.ts";
 import { settingsFrom } from "../../infra/synthesis.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const outDir = mkdtempSync(join(tmpdir(), "stack-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("stack");
 
 function synthesize(value: object, dir: string): Template {
   const { app, stack } = makeApp({

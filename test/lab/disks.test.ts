@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Node } from "../../core/model/node.ts";
 import { loadManifests } from "../../functions/adapters/manifests/read.ts";
 import { createLab } from "../../lab/host.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "lab-disks-"));
+const folder = temporaryFolder("lab-disks");
 
 const manifests = (nodeClass: string, storage: string, category: string): string => `
 apiVersion: karpenter.k8s.aws/v1

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type PlayOptions, playManifests } from "../../lab/play.ts";
 import type { LabReport } from "../../lab/report.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "lab-eks-daemons-"));
+const folder = temporaryFolder("lab-eks-daemons");
 
 const pool = (type: string, alias: string, os: string): string => `apiVersion: karpenter.sh/v1
 kind: NodePool

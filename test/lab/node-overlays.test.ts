@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { conditionOf } from "../../core/model/conditions.ts";
@@ -10,6 +9,7 @@ import type { Lab } from "../../lab/host.ts";
 import { playManifests } from "../../lab/play.ts";
 import { deployment, NODE_CLASS } from "../simulation/story.ts";
 import { alive, INFLATE, MINUTE, POOL, pass, running, runningPods, SPOT_POOL } from "../support/lab-story.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const overlay = (name: string, spec: NodeOverlaySpec): ApiObject => ({
   apiVersion: "karpenter.sh/v1alpha1",
@@ -122,7 +122,7 @@ describe("manifests", () => {
   });
 
   it("are played with NodeOverlays, and the summary names those without effect", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "lab-overlays-"));
+    const folder = temporaryFolder("lab-overlays");
     const file = join(folder, "all.json");
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { containers: [{ name: "c", image: "i" }] } };
     const cheap = overlay("cheap-m7i", { requirements: [{ ...FAMILY, values: ["m7i"] }], price: "0.001" });

@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ManifestError } from "../../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests } from "../../lab/play.ts";
 import { MADE_UP } from "../support/made-up-image.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "lab-play-"));
+const folder = temporaryFolder("lab-play");
 
 function file(name: string, text: string): string {
   const path = join(folder, name);

@@ -1,10 +1,10 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { playManifests } from "../../lab/play.ts";
 import type { LabReport } from "../../lab/report.ts";
 import { MADE_UP } from "../support/made-up-image.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MANIFESTS = `apiVersion: apps/v1
 kind: Deployment
@@ -34,7 +34,7 @@ spec:
   template: { metadata: { labels: { app: web } }, spec: { priorityClassName: high, containers: [{ name: c, image: i }] } }
 `;
 
-const path = join(mkdtempSync(join(tmpdir(), "lab-report-")), "all.yaml");
+const path = join(temporaryFolder("lab-report"), "all.yaml");
 writeFileSync(path, MANIFESTS);
 
 async function reportOf(json: boolean): Promise<LabReport> {
@@ -70,7 +70,7 @@ it("a seed always gives the same report, with the log as JSON too", async () => 
 it("pods that the API server refuses are told in the story and in the report, and others are played", async () => {
   const lines: string[] = [];
   const reports: LabReport[] = [];
-  const file = join(mkdtempSync(join(tmpdir(), "lab-refused-")), "all.yaml");
+  const file = join(temporaryFolder("lab-refused"), "all.yaml");
   writeFileSync(file, REFUSED);
   const print = (line: string): void => void lines.push(line);
   const onReport = (made: LabReport): void => void reports.push(made);
@@ -88,7 +88,7 @@ it("pods that the API server refuses are told in the story and in the report, an
 
 it("a node that was launched and has not registered is in the report with its state, its price and the reason", async () => {
   const reports: LabReport[] = [];
-  const file = join(mkdtempSync(join(tmpdir(), "lab-unregistered-")), "all.yaml");
+  const file = join(temporaryFolder("lab-unregistered"), "all.yaml");
   writeFileSync(file, MADE_UP + MANIFESTS);
   const onReport = (made: LabReport): void => void reports.push(made);
   await playManifests([file], [], 2, { json: true, colour: false, seed: 1, region: "us-west-2", print: () => {}, onReport });

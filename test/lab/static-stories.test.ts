@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
@@ -23,6 +22,7 @@ import {
   scale,
   until,
 } from "../support/lab-story.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const STATIC = { settings: { staticCapacity: true } };
 
@@ -160,7 +160,7 @@ describe("a static pool", () => {
 
 it("a static pool is played from a manifest, and --scale names it", async () => {
   const printed: string[] = [];
-  const path = join(mkdtempSync(join(tmpdir(), "static-")), "pool.json");
+  const path = join(temporaryFolder("static"), "pool.json");
   writeFileSync(path, JSON.stringify({ apiVersion: "v1", kind: "List", items: [NODE_CLASS, fixed(1)] }));
   const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: (text: string) => void printed.push(text) };
   await playManifests([path], [{ namespace: "default", name: "default", replicas: 2 }], 2, options);

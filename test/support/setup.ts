@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, vi } from "vitest";
+import { removeTemporaryFolders } from "./temporary-folder.ts";
 
 // The same commit passes or fails on each machine. Another seed draws other values (test/README.md).
 const { PROPERTY_SEED = "1" } = process.env;
@@ -9,6 +10,7 @@ fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
 const environment = { ...process.env };
 
 afterAll(() => {
+  removeTemporaryFolders();
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
   vi.restoreAllMocks();

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { consolidate } from "../../../cli/consolidate/consolidate.ts";
@@ -7,10 +6,11 @@ import { explainConsolidation } from "../../../cli/consolidate/explain.ts";
 import { InputError } from "../../../cli/input-error.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** A scenario file; the builders' snapshot already has its lists. */
 function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"], more: object = {}): string {
-  const file = join(mkdtempSync(join(tmpdir(), "consolidate-")), "scenario.json");
+  const file = join(temporaryFolder("consolidate"), "scenario.json");
   const { instanceTypes: _, ...lists } = snapshot(scene);
   const instanceTypes = types.map((name) => instanceType(name));
   writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", ...more, instanceTypes }));

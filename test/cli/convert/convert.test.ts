@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import { convertFiles } from "../../../cli/convert/files.ts";
 import { InputError } from "../../../cli/input-error.ts";
 import { schemaProblems } from "../../../functions/adapters/manifests/crd-schema.ts";
 import { nodeClaimBeta, nodeClassBeta, nodePoolBeta, shapelessSpec } from "../../core/conversion/arbitraries.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = join(import.meta.dirname, "cases");
 
@@ -189,7 +189,7 @@ describe("files and folders", () => {
     "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata:\n  name: a\nspec:\n  template:\n    spec:\n      nodeClassRef:\n        name: b\n";
 
   function tree(): string {
-    const root = mkdtempSync(join(tmpdir(), "convert-"));
+    const root = temporaryFolder("convert");
     mkdirSync(join(root, "pools"));
     writeFileSync(join(root, "pools", "a.yaml"), old);
     writeFileSync(join(root, "other.json"), "{}");

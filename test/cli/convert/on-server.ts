@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { convert } from "../../../cli/convert/convert.ts";
 import { readSources } from "../../../cli/convert/input.ts";
 import { removeDir } from "../../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /**
  * Applies the output of convert to a real API server with our CRDs, because only a server runs their CEL rules: it must
@@ -57,7 +57,7 @@ function objectsOf(path: string): readonly (readonly [Shown, isValid: boolean])[
 }
 
 async function main(paths: readonly string[]): Promise<number> {
-  const dataDir = mkdtempSync(join(tmpdir(), "convert-on-server-"));
+  const dataDir = temporaryFolder("convert-on-server");
   const cluster = await startCluster({ dataDir, clusterName: "c1" });
   let [agree, differ] = [0, 0];
   try {

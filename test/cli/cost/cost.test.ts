@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { billOf, PRICES, quietUsage, STACK } from "../../../cli/cost/bill.ts";
 import { type CostOptions, cost, fleetOf } from "../../../cli/cost/cost.ts";
 import measured from "../../../cli/cost/measured.json" with { type: "json" };
@@ -12,6 +9,7 @@ import { HOURS_A_MONTH } from "../../../core/model/prices.ts";
 import { makeApp } from "../../../infra/app.ts";
 import { parseSettings } from "../../../infra/settings.ts";
 import { quietHour } from "../../simulation/bill/measure.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { costsPage } from "./page.ts";
 
 const GIVEN: CostOptions = {
@@ -83,8 +81,7 @@ it("one unit of each quantity costs its list price", () => {
   expect(added({ logBytes: 1e9 })).toBeCloseTo(0.5, 6);
 });
 
-const outDir = mkdtempSync(join(tmpdir(), "cost-"));
-afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+const outDir = temporaryFolder("cost");
 
 /** Metrics that an alarm looks at: its own, those of its formula, or that of its query. */
 function metricsOf(metrics: readonly { readonly MetricStat?: object; readonly Expression?: string }[] | undefined): number {

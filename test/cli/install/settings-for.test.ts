@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { settingsFor } from "../../../cli/install/settings-for.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "settings-for-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("settings-for");
 const config = join(folder, "settings.json");
 writeFileSync(config, JSON.stringify({ stackName: "mine", clusters: [{ name: "c1" }, { name: "c2" }] }));
 

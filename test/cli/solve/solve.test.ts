@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
 import { decisionSettingsOf } from "../../../cli/scenario/settings.ts";
 import { solveScenario } from "../../../cli/solve/solve.ts";
 import { pod, scenario } from "../../support/scheduling/builders.ts";
 import type { RawJson } from "../../support/scheduling/judge-rules.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "solve-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("solve");
 
 function file(content: string | Uint8Array, name = "scenario.json"): string {
   const path = join(folder, name);

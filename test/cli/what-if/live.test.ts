@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readOnly } from "../../../cli/read-only.ts";
@@ -16,6 +15,7 @@ import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.
 import type { ApiRequest, ApiResponse, Transport } from "../../../functions/adapters/kubernetes/transport.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { machine, NOW, nodePool, pod } from "../../core/disruption/builders.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const optionsOf = (args: readonly string[]) =>
   whatIfOptions(parseArguments({ usage: "what-if", positionals: WHAT_IF_SOURCE, options: WHAT_IF_OPTIONS }, args));
@@ -94,7 +94,7 @@ it("every write to a live cluster is refused", async () => {
   expect(asked).toEqual([]);
 });
 
-const config = join(mkdtempSync(join(tmpdir(), "what-if-live-")), "config");
+const config = join(temporaryFolder("what-if-live"), "config");
 writeFileSync(
   config,
   JSON.stringify({
@@ -108,7 +108,7 @@ writeFileSync(
   }),
 );
 
-const empty = join(mkdtempSync(join(tmpdir(), "what-if-live-")), "empty");
+const empty = join(temporaryFolder("what-if-live"), "empty");
 writeFileSync(empty, JSON.stringify({ apiVersion: "v1", kind: "Config" }));
 
 it.for<{ name: string; args: readonly string[]; says: string }>([

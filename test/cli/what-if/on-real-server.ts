@@ -1,19 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { removeDir } from "../../e2e/support/child.ts";
 import type { TestCluster } from "../../e2e/support/cluster.ts";
 import { projectRoot } from "../../e2e/support/paths.ts";
 import { addMachine, expectOnlyReads, NODE_CLASS_REF, nodeClass, prepare, startWatchedCluster } from "../../e2e/support/watched-cluster.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /**
  * Runs `what-if` against a real API server (test/e2e/cluster). Checks its answer, the snapshot that it saves and, by
  * the audit log of the server, that it only read. Prints what a user sees. Exit code 1 when a check fails.
  */
-const folder = mkdtempSync(join(tmpdir(), "what-if-real-"));
+const folder = temporaryFolder("what-if-real");
 const run = promisify(execFile);
 
 async function whatIf(...args: readonly string[]): Promise<string> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -10,8 +9,9 @@ import { progressOf } from "../../../cli/what-if/progress.ts";
 import { span } from "../../../core/lib/duration.ts";
 import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { instanceType, machine, nodePool, pod, type Scene, snapshot } from "../../core/disruption/builders.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "what-if-"));
+const folder = temporaryFolder("what-if");
 let files = 0;
 
 function file(content: string, name = "x"): string {

@@ -1,11 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dynamoNodeClaimStore } from "../../../functions/adapters/store/dynamodb-store.ts";
 import { dynamoMetricSums } from "../../../functions/adapters/store/dynamodb-sums.ts";
 import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { metricSumsContract } from "../metric-sums/contract.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 
@@ -13,7 +11,7 @@ import { nodeClaimStoreContract } from "./contract.ts";
  * Runs the contracts of the store and of the sums of metrics on DynamoDB Local and prints "N passed, N failed"; exits 1
  * when a case failed. An argument selects cases by name.
  */
-const dataDir = mkdtempSync(join(tmpdir(), "dynamodb-"));
+const dataDir = temporaryFolder("dynamodb");
 const dynamoDb = await startDynamoDbLocal({ dataDir });
 const client = new DynamoDBClient({
   endpoint: dynamoDb.url,

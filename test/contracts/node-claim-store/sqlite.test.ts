@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { nodeClaimStoreContract, record } from "./contract.ts";
 
 describe("the contract of NodeClaimStore", () => {
@@ -16,7 +15,7 @@ describe("the contract of NodeClaimStore", () => {
 });
 
 it("a SQLite store keeps its state in a file, and two connections to the file see one state", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "claims-"));
+  const folder = temporaryFolder("claims");
   const file = join(folder, "state.sqlite");
   const [one, two] = [sqliteNodeClaimStore(file), sqliteNodeClaimStore(file)];
   try {
@@ -32,5 +31,4 @@ it("a SQLite store keeps its state in a file, and two connections to the file se
   const later = sqliteNodeClaimStore(file);
   expect((await later.get("c1", "a"))?.version).toBe(2);
   later.close();
-  rmSync(folder, { recursive: true });
 });

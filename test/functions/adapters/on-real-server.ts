@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
@@ -15,6 +13,7 @@ import { removeDir } from "../../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 import { projectRoot } from "../../e2e/support/paths.ts";
 import { eventually } from "../../e2e/support/wait.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { informerChecks } from "./kubernetes/informer-checks.ts";
 
 /**
@@ -216,7 +215,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-const dataDir = mkdtempSync(join(tmpdir(), "cluster-"));
+const dataDir = temporaryFolder("cluster");
 const cluster = await startCluster({ dataDir, clusterName: CLUSTER });
 let [passed, failed] = [0, 0];
 try {

@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Metafile } from "esbuild";
@@ -13,6 +12,7 @@ import { sbom } from "../../../infra/release/sbom.ts";
 import { packageTypes } from "../../../infra/release/types.ts";
 import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE, parseSettings } from "../../../infra/settings.ts";
 import { makeStacks, synthesized } from "../../../infra/synthesis.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const metafile = (inputs: Readonly<Record<string, number>>): Metafile => ({
   inputs: {},
@@ -118,7 +118,7 @@ describe("the example for Terraform", () => {
       readonly locals: readonly Readonly<Record<string, string>>[];
     };
     expect(Object.keys(resource).sort()).toEqual(["aws_cloudformation_stack", "aws_s3_object"]);
-    const out = mkdtempSync(join(tmpdir(), "terraform-"));
+    const out = temporaryFolder("terraform");
     const settings = parseSettings({ clusters: [{ name: "c1" }], assetsBucket: "my-bucket" }, "test");
     writeFileSync(join(out, "index.mjs"), "");
     synthesized(

@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { loadManifests, ManifestError } from "../../../../functions/adapters/manifests/read.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "manifests-"));
+  folder = temporaryFolder("manifests");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const write = (name: string, text: string): string => {
   const path = join(folder, name);

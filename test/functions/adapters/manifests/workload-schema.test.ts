@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { manifestProblems } from "../../../../functions/adapters/manifests/check.ts";
 import { loadManifests, ManifestError } from "../../../../functions/adapters/manifests/read.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const pod = (spec: object, metadata: object = { name: "x" }): object => ({
   apiVersion: "v1",
@@ -49,7 +49,7 @@ describe("workloads may hold only the fields of the API", () => {
 });
 
 describe("kustomizations that cannot be followed", () => {
-  const folder = mkdtempSync(join(tmpdir(), "kustomizations-"));
+  const folder = temporaryFolder("kustomizations");
   it.for([
     { text: "resources: pool.yaml\n", says: "resources must be a list of paths; write - before each" },
     { text: "resources: [../itself]\n", name: "itself", says: "names itself among its resources" },
