@@ -1,11 +1,13 @@
 import { ownValue } from "../lib/own-value.ts";
 import type { InstanceType } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED, ZONE } from "../model/labels.ts";
+import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, INTENT, NODE_POOL, REGISTERED, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
 import { INTENDED, type NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
+import { has } from "../requirements/requirement.ts";
+import { compatible, requirementsFrom } from "../requirements/requirements.ts";
 
 /**
  * Records of NodeClaims in flight whose instance the NodeClaims, as they were read, do not show: not launched, launched
@@ -18,24 +20,57 @@ export function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly
   );
 }
 
+/** What is known of a NodeClaim in flight: its record, or the part of one that the NodeClaim tells by itself. */
+type Coming = Pick<NodeClaimRecord, "name" | "nodePool" | "manifest" | "instanceTypes" | "instance">;
+
+/**
+ * NodeClaims that we have made, that have not launched, and whose record is lost: they are adopted and launched within
+ * two minutes, for the pods that still wait.
+ */
+function unrecorded(records: readonly NodeClaimRecord[], { nodeClaims, instanceTypes }: Snapshot): readonly Coming[] {
+  const recorded = new Set(records.map(({ name }) => name));
+  return nodeClaims
+    .filter(
+      ({ metadata, status }) =>
+        status?.providerID === undefined &&
+        metadata.deletionTimestamp === undefined &&
+        metadata.annotations?.[INTENT] !== undefined &&
+        !recorded.has(metadata.name),
+    )
+    .map((claim) => {
+      const { name, labels } = claim.metadata;
+      const nodePool = labels?.[NODE_POOL] ?? "";
+      return { name, nodePool, manifest: claim, instanceTypes: typesFor(claim, instanceTypes.get(nodePool) ?? []) };
+    });
+}
+
+function typesFor({ spec }: NodeClaim, types: readonly InstanceType[]): readonly string[] {
+  const wanted = requirementsFrom(spec.requirements);
+  const names = wanted.get(INSTANCE_TYPE);
+  return types
+    .filter(({ name }) => names === undefined || has(names, name))
+    .filter(({ requirements }) => compatible(wanted, requirementsFrom(requirements), WELL_KNOWN_LABELS))
+    .map(({ name }) => name);
+}
+
 /**
  * The snapshot with NodeClaims in flight shown as instances, so that a second run neither launches again for the same
  * pods nor ignores the limits that they use. The instance type of a NodeClaim is unknown before its launch, so it
  * counts with the smallest allocatable and the largest capacity of its possible types. Its pods are nominated to it;
- * scheduling subtracts their requests.
+ * scheduling subtracts their requests. Whom a NodeClaim without a record was made for is unknown: it has room for any.
  */
 export function withInFlight(snapshot: Snapshot, records: readonly NodeClaimRecord[]): Snapshot {
-  const waiting = onTheirWay(records, snapshot.nodeClaims);
+  const waiting = [...onTheirWay(records, snapshot.nodeClaims), ...unrecorded(records, snapshot)];
   if (waiting.length === 0) return snapshot;
   const byName = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
-  for (const record of waiting) {
-    const shown = inFlight(record, byName.get(record.name), snapshot);
-    if (shown) byName.set(record.name, shown);
+  for (const coming of waiting) {
+    const shown = inFlight(coming, byName.get(coming.name), snapshot);
+    if (shown) byName.set(coming.name, shown);
   }
   return { ...snapshot, nodeClaims: [...byName.values()] };
 }
 
-function inFlight(record: NodeClaimRecord, claim: NodeClaim | undefined, { instanceTypes }: Snapshot): NodeClaim | undefined {
+function inFlight(record: Coming, claim: NodeClaim | undefined, { instanceTypes }: Snapshot): NodeClaim | undefined {
   const { instance } = record;
   const wanted = new Set(instance ? [instance.instanceType] : record.instanceTypes);
   const types = (instanceTypes.get(record.nodePool ?? "") ?? []).filter(({ name }) => wanted.has(name));
@@ -53,7 +88,7 @@ function inFlight(record: NodeClaimRecord, claim: NodeClaim | undefined, { insta
 }
 
 /** Labels that the node will have for every possible instance type. */
-function pinnedLabels(record: NodeClaimRecord): Readonly<Record<string, string>> {
+function pinnedLabels(record: Coming): Readonly<Record<string, string>> {
   const pinned = record.manifest.spec.requirements.flatMap(({ key, operator, values }) =>
     operator === "In" && values?.length === 1 && key !== REGISTERED && key !== INITIALIZED ? [[key, values[0] ?? ""]] : [],
   );

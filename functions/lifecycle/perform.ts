@@ -2,7 +2,7 @@ import { adopted } from "../../core/history/claim-entries.ts";
 import type { Action } from "../../core/lifecycle/action.ts";
 import { refuseCreation } from "../../core/lifecycle/advance.ts";
 import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
-import { FOREIGN_INSTANCE, foreignInstance, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
+import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
@@ -99,8 +99,12 @@ const FOREIGN_WINDOW_MS = 60 * 60_000;
  * launch and the write of the status. A NodeClaim that names an instance of another owner, be it another NodeClaim with
  * a record, is left alone: it never gets a record, so nothing ends that instance.
  */
-async function adopt(claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
-  const { cluster, store, fleet, now, newId } = deps;
+async function adopt({ metadata }: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
+  const { cluster, store, fleet, kubernetes, now, newId } = deps;
+  // A record is removed after its NodeClaim. The NodeClaim that was read beside it may be gone by now, and a record for
+  // it would count as a node that stays.
+  const claim = await kubernetes.get("NodeClaim", metadata.name);
+  if (claim === undefined || claim.metadata.uid !== metadata.uid || isDoneWith(claim)) return "done";
   // A NodeClaim that nobody has launched yet may be one that Karpenter is about to launch.
   if (claim.metadata.annotations?.[INTENT] === undefined && (await standsStill(deps))) return "done";
   const shown = instanceFromStatus(claim);

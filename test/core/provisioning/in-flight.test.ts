@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { withInFlight } from "../../../core/provisioning/in-flight.ts";
 import { solve } from "../../../core/scheduling/solve.ts";
@@ -63,6 +64,18 @@ describe("a NodeClaim in flight", () => {
 
     const published = { ...nodeClaim(), metadata: { name: waiting.name }, status: { providerID: "aws:///a/i-1" } };
     expect(withInFlight(snapshot({ nodeClaims: [published] }), [launched]).nodeClaims).toEqual([published]);
+  });
+
+  it("a NodeClaim that we have made counts until it is adopted, when its record is lost before its launch", () => {
+    const { manifest, name } = waiting;
+    const requirements = [{ key: "node.kubernetes.io/instance-type", operator: "In" as const, values: ["small", "large"] }];
+    const metadata = { name, labels: { "karpenter.sh/nodepool": "default" }, annotations: { "karpenter-serverless/intent": "an-intent" } };
+    const lost = { ...manifest, metadata, spec: { ...manifest.spec, requirements } };
+    const shown = (claim: NodeClaim) => withInFlight(snapshot({ nodeClaims: [claim] }), []).nodeClaims[0]?.status;
+    expect(shown(lost)).toMatchObject({ allocatable: { cpu: "2", memory: "3Gi" }, capacity: { cpu: "4", memory: "4Gi" } });
+    expect(shown({ ...lost, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } })).toBeUndefined();
+    // Whether a NodeClaim of a user is adopted is not known before its record is made.
+    expect(shown({ ...lost, metadata: { ...metadata, annotations: {} } })).toBeUndefined();
   });
 
   it("a NodeClaim that terminates is no longer in flight", () => {

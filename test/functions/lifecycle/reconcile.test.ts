@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
 import { reconcileClaim } from "../../../functions/lifecycle/reconcile.ts";
@@ -34,5 +35,46 @@ describe("the wake-up for the next step", () => {
     const dueAt = NOW + slowMs + 5_000;
     expect(wakeUp).toMatchObject({ kind: "claim", delayMs, dueAt });
     expect(written).toMatchObject({ dueAt });
+  });
+});
+
+describe("a NodeClaim without a record", () => {
+  /** A run that has read the NodeClaim beside its record, while another run removes first the one, then the other. */
+  async function adoptsWhile(present: readonly (NodeClaim | undefined)[]) {
+    const created: NodeClaimRecord[] = [];
+    const reads = [...present];
+    const deps = {
+      cluster: { name: "c" },
+      store: {
+        get: async () => created[0],
+        byInstance: async () => undefined,
+        create: async (one: NodeClaimRecord) => created.push(one),
+        update: async (one: NodeClaimRecord) => one,
+      },
+      kubernetes: { get: async () => (reads.length > 1 ? reads.shift() : reads[0]), list: async () => [] },
+      fleet: { describe: async () => [], list: async () => [] },
+      wakeUps: { wake: async () => {} },
+      log: { info: () => {}, error: () => {} },
+      metrics: { count: () => {} },
+      now: () => NOW,
+      newId: () => "id",
+    };
+    await reconcileClaim("default-x7k2p", undefined, deps as unknown as LifecycleDeps).catch(() => {});
+    return created;
+  }
+
+  const claim = { ...nodeClaim({ conditions: ["Launched"] }) };
+  const leaving: NodeClaim = {
+    ...claim,
+    metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["karpenter.sh/termination"] },
+  };
+
+  it("is adopted while it exists", async () => {
+    expect(await adoptsWhile([leaving])).toHaveLength(1);
+  });
+
+  it("is not adopted when it has gone since, or another one of its name has come", async () => {
+    expect(await adoptsWhile([leaving, undefined])).toEqual([]);
+    expect(await adoptsWhile([leaving, { ...leaving, metadata: { ...leaving.metadata, uid: "another" } }])).toEqual([]);
   });
 });
