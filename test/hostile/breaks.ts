@@ -96,6 +96,21 @@ export const BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: "an-imposter-is-the-node",
+    edits: [
+      {
+        file: "core/model/node-owner.ts",
+        find: "metadata.name === (registered ?? alike[0]?.metadata.name));",
+        replace: "alike.length === 1 || metadata.name !== registered);",
+      },
+      {
+        file: "core/model/node-owner.ts",
+        find: "const unsure = alike.length > 1 || own === undefined;",
+        replace: "const unsure = own === undefined;",
+      },
+    ],
+  },
 ];
 
 /** Most seeds that a break may stay unnoticed. */

@@ -1,7 +1,8 @@
 import { NODE_POOL } from "../../core/model/labels.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import type { Pod } from "../../core/model/pod.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { createLab } from "../../lab/host.ts";
+import { createLab, type Lab } from "../../lab/host.ts";
 import type { PortCall } from "../../lab/world/intercept.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { alive, MINUTE, OPTIONS, pass, podsOf } from "../support/lab-story.ts";
@@ -21,6 +22,8 @@ export interface Course {
   readonly ended: number;
   /** NodeClaims of the ordinary NodePool that another than consolidation has ended, and the reason. */
   readonly lost: readonly string[];
+  /** NodeClaims that were ended as empty while a pod of an ordinary workload had been running on their node. */
+  readonly emptied: readonly string[];
   /** The most NodeClaims that were planned for one pod. */
   readonly plansPerPod: number;
   /** What a function threw, or an actor of the lab. */
@@ -64,8 +67,8 @@ const PART_MS = PHASES.reduce((sum, { ms }) => sum + ms, 0) / PARTS;
 
 /** Plays an hour with the ordinary objects, beside others that come and go. */
 export async function courseOf(seed: number, others: readonly Hostile[] = []): Promise<Course> {
-  const seen = recorder();
-  const lab = createLab({ ...OPTIONS, seed, settings: { nodeOverlay: true, capacityBuffer: true }, hooks: { before: seen.before } });
+  const seen = recorder((node) => runsOrdinary(lab, node));
+  const lab: Lab = createLab({ ...OPTIONS, seed, settings: { nodeOverlay: true, capacityBuffer: true }, hooks: { before: seen.before } });
   const { world } = lab;
   const thrown: string[] = [];
   const born = new Map<string, { readonly phase: number; readonly at: number; wait: number; until?: number }>();
@@ -125,24 +128,42 @@ export async function courseOf(seed: number, others: readonly Hostile[] = []): P
       .map(({ wait }) => wait)
       .sort((a, b) => a - b),
   );
-  return { waits, places, ended, lost: seen.lost(), plansPerPod: seen.plansPerPod(), thrown };
+  return { waits, places, ended, lost: seen.lost(), emptied: seen.emptied, plansPerPod: seen.plansPerPod(), thrown };
+}
+
+/** A pod that has run for so long was seen by any decision about its node, ms. */
+const SEEN_MS = MINUTE;
+
+function runsOrdinary({ world }: Lab, node: string): boolean {
+  const { store, clock } = world;
+  return (store.list("Pod") as unknown as readonly Pod[]).some(
+    ({ metadata, spec, status }) =>
+      metadata.namespace === "default" &&
+      spec.nodeName === node &&
+      metadata.deletionTimestamp === undefined &&
+      clock.now() - Date.parse(status?.startTime ?? "") > SEEN_MS,
+  );
 }
 
 /** What the records of intent say: why NodeClaims ended, and for which pods they were made. */
-function recorder() {
+function recorder(runsPods: (node: string) => boolean) {
   const ends = new Map<string, string>();
+  const emptied: string[] = [];
   const plans = new Map<string, Set<string>>();
   return {
     before({ port, method, args }: PortCall): undefined {
       if (port !== "store") return;
       if (method === "update") {
-        const { name, nodePool, terminating } = args[0] as NodeClaimRecord;
-        if (nodePool === "default" && terminating !== undefined) ends.set(name, terminating.reason);
+        const { name, nodePool, nodeName, terminating } = args[0] as NodeClaimRecord;
+        if (nodePool !== "default" || terminating === undefined) return;
+        if (!ends.has(name) && terminating.reason === "empty" && runsPods(nodeName ?? "")) emptied.push(name);
+        ends.set(name, terminating.reason);
       }
       if (method !== "writeIntents") return;
       for (const { name, podUids } of args[1] as readonly NodeClaimRecord[])
         for (const uid of podUids) plans.set(uid, (plans.get(uid) ?? new Set()).add(name));
     },
+    emptied,
     lost: (): readonly string[] =>
       [...ends].filter(([, reason]) => !CONSOLIDATION.has(reason)).map(([name, reason]) => `${name}: ${reason}`),
     plansPerPod: (): number => Math.max(0, ...[...plans.values()].map(({ size }) => size)),

@@ -30,6 +30,7 @@ const COURSE: Course = {
   places: ["5 a", "9 b", "2 c"],
   ended: 1,
   lost: [],
+  emptied: [],
   plansPerPod: 1,
   thrown: [],
 };
@@ -47,6 +48,7 @@ it.for<{ what: string; beside: Partial<Course>; sharing: boolean; says: string |
   { what: "later in shared room", beside: { waits: [[SHARING_BOUND_MS], [], []] }, sharing: true, says: undefined },
   { what: "too late in shared room", beside: { waits: [[SHARING_BOUND_MS + 1], [], []] }, sharing: true, says: "a pod waited" },
   { what: "a lost machine", beside: { lost: ["default-x: expired"] }, sharing: true, says: "default-x: expired" },
+  { what: "a machine that ends with its pods", beside: { emptied: ["default-x"] }, sharing: true, says: "ended as empty while pods ran" },
   { what: "a machine a minute", beside: { plansPerPod: MAX_PLANS_PER_POD + 1 }, sharing: true, says: "planned for one pod" },
   { what: "a function that throws in shared room", beside: { thrown: ["x"] }, sharing: true, says: "threw: x" },
 ])("the law sees $what: $says", ({ beside, sharing, says }) => {

@@ -21,7 +21,7 @@ import { place, remove } from "./place.ts";
  * - at the end of each phase, as many ordinary pods run;
  * - each ordinary pod runs within SHARING_BOUND_MS: at worst, others take the room that it was planned for;
  * - no NodeClaim of the ordinary NodePool ends for another reason than consolidation's, if none does alone: no machine
- *   dies because of what an object says about it;
+ *   dies because of what an object says about it; and none ends as empty while an ordinary pod runs on its node;
  * - no pod has NodeClaims planned for it again and again, which costs money for ever.
  *
  * In both, nothing is thrown: what is thrown for one object stops a decision about all.
@@ -123,6 +123,7 @@ function sharedBreaches(alone: Course, beside: Course): readonly string[] {
     if (late !== undefined) found.push(`phase ${i + 1}: a pod waited ${spoken(late)}; at most ${SHARING_BOUND_MS / 1_000} s are needed`);
   });
   if (beside.lost.length > alone.lost.length) found.push(`NodeClaims ended: ${beside.lost.join(", ")}`);
+  if (beside.emptied.length > 0) found.push(`NodeClaims ended as empty while pods ran there: ${beside.emptied.join(", ")}`);
   if (beside.plansPerPod > MAX_PLANS_PER_POD) found.push(`${beside.plansPerPod} NodeClaims were planned for one pod`);
   return found;
 }
