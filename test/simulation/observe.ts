@@ -26,13 +26,17 @@ export interface Observer {
   report(invariant: string, detail: string): void;
 }
 
-/** Checks all invariants during a run. */
-export function observer(): Observer {
+/**
+ * Checks all invariants during a run. `isOther`: whether the running invocation is of another version of the code, as a
+ * violation then says.
+ */
+export function observer(isOther: () => boolean = () => false): Observer {
   const violations: Violation[] = [];
   const watchers: Watcher[] = [];
   let scene: Scene | undefined;
   const now = (): number => scene?.lab.world.clock.now() ?? 0;
-  const report = (invariant: string, detail: string): void => void violations.push({ invariant, detail, at: now() });
+  const report = (invariant: string, detail: string): void =>
+    void violations.push({ invariant, detail: isOther() ? `${detail} (by the other version)` : detail, at: now() });
 
   const about = (call: PortCall): Promise<undefined> | undefined => {
     const published = watchers.flatMap((watcher) => watcher.onCall?.(call) ?? []);

@@ -4,7 +4,7 @@ import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
 import { isPreempted } from "../../lab/world/actors/preemption.ts";
-import { currentInvocation } from "../../lab/world/invocation.ts";
+import { currentInvocation, type Invocation } from "../../lab/world/invocation.ts";
 import { type Random, seeded } from "../../lab/world/random.ts";
 import type { MutableObject } from "../../lab/world/store.ts";
 import { perform } from "./act.ts";
@@ -73,7 +73,8 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   const { catalogue = CATALOGUE, settings, beside, onStart, onLog, onEnd } = options;
   const { features = {} } = script;
   const random = seeded(script.chance).fork("simulation");
-  const watching = observer();
+  const others = new WeakSet<Invocation>();
+  const watching = observer(() => others.has(currentInvocation() ?? NOBODY));
   const table = losableTable();
   const faults = injector(() => lab, table, random.fork("faults"));
   const versions = new Map<string, number>();
@@ -101,11 +102,12 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     joinDelayMs: faults.joinDelayMs,
     isUnlisted: faults.isUnlisted,
     staleMs: faults.staleMs,
-    ...(beside && { entries: bothVersions(beside, isOther(random.fork("versions"), versions)) }),
+    ...(beside && { entries: bothVersions(beside, isOther(random.fork("versions"), versions, others)) }),
     ...(onLog && { onLog }),
   });
   const { clock } = lab.world;
-  const scene: Scene = { lab, table, faults, history: history(clock, skewOf(script)) };
+  const keepsHistory = beside?.keepsHistory ?? true;
+  const scene: Scene = { lab, table, faults, history: history(clock, skewOf(script)), keepsHistory };
   watching.watch(scene);
   let preempted = 0;
   lab.world.onChange(({ kind, type, object, old }) => {
@@ -153,9 +155,12 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   return outcome;
 }
 
-/** Draws the version of an invocation, and counts both. */
-const isOther = (random: Random, counts: Map<string, number>) => (): boolean => {
+const NOBODY = {} as Invocation;
+
+/** Draws the version of an invocation, and counts both. `others` gets the invocations of the other version. */
+const isOther = (random: Random, counts: Map<string, number>, others: WeakSet<Invocation>) => (): boolean => {
   const other = random.next() < 0.5;
+  if (other) others.add(currentInvocation() ?? NOBODY);
   const kind = other ? "invocations of the other version" : "invocations of this version";
   counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return other;

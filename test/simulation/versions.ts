@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ENTRIES, type FunctionEntries } from "../../lab/host.ts";
@@ -8,6 +9,8 @@ type Errors = Readonly<Record<string, new (message: string, options?: ErrorOptio
 export interface OtherVersion {
   readonly entries: FunctionEntries;
   readonly errors: Errors;
+  /** Whether it writes the history of decisions; versions before November 2026 do not. */
+  readonly keepsHistory: boolean;
 }
 
 /** Loads the functions of the tree in a folder. */
@@ -15,7 +18,11 @@ export async function loadVersion(tree: string): Promise<OtherVersion> {
   const load = (file: string): Promise<Record<string, never>> => import(pathToFileURL(join(tree, file)).href);
   const names = Object.keys(ENTRIES);
   const modules = await Promise.all(names.map(async (name) => [name, (await load(`functions/${name}/entry.ts`))[`${name}Entry`]] as const));
-  return { entries: Object.fromEntries(modules) as unknown as FunctionEntries, errors: await load("core/ports/errors.ts") };
+  return {
+    entries: Object.fromEntries(modules) as unknown as FunctionEntries,
+    errors: await load("core/ports/errors.ts"),
+    keepsHistory: existsSync(join(tree, "core/history")),
+  };
 }
 
 /**

@@ -22,8 +22,9 @@ export async function bundlePrevious(dir: string): Promise<string> {
   return dir;
 }
 
-/** The files of a commit, below the project, so that they find its node_modules. */
-export function checkOut(commit = PREVIOUS): string {
+/** The files of a commit, by any name of it, below the project, so that they find its node_modules. */
+export function checkOut(name = PREVIOUS): string {
+  const commit = execFileSync("git", ["rev-parse", "--verify", `${name}^{commit}`], { cwd: projectRoot, encoding: "utf8" }).trim();
   const dir = join(cacheDir("previous"), commit);
   if (existsSync(dir)) return dir;
   const partial = `${dir}.partial`;

@@ -29,8 +29,10 @@ export interface Injector {
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
   readonly hits: readonly Hit[];
-  /** When the table was last lost, in part or whole, ms; -Infinity before. */
+  /** When the whole table was last lost, ms; -Infinity before. */
   readonly tableLostAt: () => number;
+  /** When records of NodeClaims and commands were last lost, with the table or alone, ms; -Infinity before. */
+  readonly recordsLostAt: () => number;
   begin(fault: Fault): void | Promise<void>;
   /** Ends all faults. */
   stop(): void;
@@ -72,7 +74,8 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   let index = { ms: 0, until: 0 };
   let stale = { ms: 0, until: 0 };
   let account = { rate: 0, until: 0 };
-  let lostAt = Number.NEGATIVE_INFINITY;
+  let tableLostAt = Number.NEGATIVE_INFINITY;
+  let recordsLostAt = Number.NEGATIVE_INFINITY;
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
   const timed = new WeakSet<Invocation>();
   const frozen = new WeakSet<Invocation>();
@@ -143,7 +146,8 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   };
 
   const loseTable = async ({ share }: Extract<Fault, { what: "lose table" }>): Promise<void> => {
-    lostAt = now();
+    recordsLostAt = now();
+    if (share >= 1) tableLostAt = now();
     const lost = await table.lose(lab().world.cluster, share, () => random.next() < share);
     hit(share < 1 ? "records lost" : "table lost", "");
     if (lost > 0) hit("records of machines lost", "");
@@ -166,7 +170,8 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   return {
     counts,
     hits,
-    tableLostAt: () => lostAt,
+    tableLostAt: () => tableLostAt,
+    recordsLostAt: () => recordsLostAt,
     hooks: {
       before: (call) => inject(call, "before"),
       after: (call) => {

@@ -132,23 +132,22 @@ export const reasonsTrue: Invariant = {
   }),
 };
 
+/** How long EC2 is not asked again for what it has no capacity of, ms. */
+const MARKED_MS = 180_000;
+
 export const endsHaveCause: Invariant = {
   name: "ends have a cause",
-  law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, or too many replicas, or after it has tainted its node for a disruption.",
+  law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, too many replicas, or because EC2 has no machine for it, or after it has tainted its node for a disruption.",
   watch: ({ history, lab }, violated) => ({
     onChange({ kind, verb, object, user, type }) {
       if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
       const life = history.claims.get(object.metadata.uid ?? "");
       const now = lab.world.clock.now();
-      // What was never launched costs nothing.
-      if (
-        life?.machine === undefined ||
-        life.deletedAt !== now ||
-        life.taintedAt !== undefined ||
-        forcedCause(life, now, history) !== undefined
-      )
+      if (life === undefined || life.deletedAt !== now || life.taintedAt !== undefined || forcedCause(life, now, history) !== undefined)
         return;
       if (isSurplus(life, now, history)) return;
+      // EC2 may have told another NodeClaim that it has no machine for this one, either.
+      if (life.machine === undefined && now - history.soldOutAt() < MARKED_MS + history.skewMs) return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
     },
   }),

@@ -89,6 +89,11 @@ export interface History {
   isReplacement(name: string): boolean;
   claimOfNode(nodeName: string): ClaimLife | undefined;
   claimOfInstance(id: string): ClaimLife | undefined;
+  /**
+   * When EC2 last said that an offering has no capacity: in answer to a launch, or as it took a spot machine back.
+   * -Infinity before.
+   */
+  soldOutAt(): number;
   /** The pods, without those of DaemonSets, that stayed on the node at the time. */
   podsOn(nodeName: string, at: number): readonly PodLife[];
   /** The NodePool as it was at any time in [from, to]. */
@@ -122,6 +127,7 @@ export function history(clock: { now(): number }, skewMs: number): History {
   const plans = new Map<string, number>();
   const promises = new Map<string, Replacing>();
   const replacements = new Set<string>();
+  let soldOutAt = Number.NEGATIVE_INFINITY;
   const byName = new Map<string, ClaimLife>();
   const reads = new WeakMap<object, Map<string, number>>();
 
@@ -204,6 +210,7 @@ export function history(clock: { now(): number }, skewMs: number): History {
     claimNamed: (name) => byName.get(name),
     replacing: (name) => promises.get(name),
     isReplacement: (name) => replacements.has(name),
+    soldOutAt: () => soldOutAt,
     claimOfNode: (nodeName) => byNode.get(nodeName),
     claimOfInstance: (id) => byInstance.get(id),
     podsOn: (nodeName, at) =>
@@ -251,12 +258,15 @@ export function history(clock: { now(): number }, skewMs: number): History {
       if (port !== "fleet" || method !== "launch") return;
       const [{ tags }] = args as [{ readonly tags: Readonly<Record<string, string>> }];
       const life = claims.get(tags[CLAIM_UID] ?? "");
-      if (life && (result as { readonly instance?: object }).instance === undefined) life.refusedAt = clock.now();
+      const { instance, errors } = result as { readonly instance?: object; readonly errors: readonly object[] };
+      if (life && instance === undefined) life.refusedAt = clock.now();
+      if (errors.length > 0) soldOutAt = clock.now();
     },
     onEvent({ "detail-type": type, detail, resources }) {
       const isEnd = ENDING.has(String(detail["state"]));
       const what = NOTICES[type] ?? (isEnd ? "end of the machine" : undefined);
       const life = byInstance.get(String(detail["instance-id"] ?? resources[0]));
+      if (what === "interruption") soldOutAt = clock.now();
       if (what === undefined || life === undefined) return;
       if (isEnd) life.machineEndedAt ??= clock.now();
       life.notice ??= { at: clock.now(), what };

@@ -20,8 +20,10 @@ export interface Scene {
   readonly lab: Lab;
   /** The table without the hooks of the faults. */
   readonly table: NodeClaimStore;
-  readonly faults: Pick<Injector, "hits" | "counts" | "tableLostAt">;
+  readonly faults: Pick<Injector, "hits" | "counts" | "tableLostAt" | "recordsLostAt">;
   readonly history: History;
+  /** Whether all code of the run writes the history of decisions. */
+  readonly keepsHistory: boolean;
 }
 
 /** The whole state, read at one moment, without odd objects. */

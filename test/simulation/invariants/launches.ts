@@ -29,8 +29,8 @@ export const intentFirst: Invariant = {
     onLaunch: ({ instance }) => {
       const name = instance.tags[CLAIM_NAME] ?? "";
       const found = (record: NodeClaimRecord | undefined): void => {
-        // A call may be on its way while the table is lost.
-        if (lab.world.clock.now() - faults.tableLostAt() < IN_PROGRESS_MS) return;
+        // A call may be on its way while its record is lost.
+        if (lab.world.clock.now() - faults.recordsLostAt() < IN_PROGRESS_MS) return;
         if (record?.launch === undefined && record?.instance === undefined && record?.terminating === undefined)
           violated(`${instance.id} was started for claim ${name}, whose record ${record ? "holds no request" : "does not exist"}`);
       };

@@ -103,6 +103,7 @@ export const noticesRemembered: Invariant = {
           (other) =>
             wasHeeded(other, life.addedAt) &&
             (other.notice?.at ?? 0) > faults.tableLostAt() &&
+            !isUnrecorded((other.notice?.at ?? 0) - faults.recordsLostAt()) &&
             now - (other.notice?.at ?? 0) < MARKED_MS - 2 * history.skewMs,
         );
         const again = request.launchTemplates
@@ -114,6 +115,10 @@ export const noticesRemembered: Invariant = {
     };
   },
 };
+
+/** A NodeClaim whose record is lost is adopted by then, ms: until then nobody knows whose instance a notice names. */
+const ADOPTED_WITHIN_MS = 2 * 60_000;
+const isUnrecorded = (sinceLossMs: number): boolean => sinceLossMs >= 0 && sinceLossMs < ADOPTED_WITHIN_MS;
 
 /** Whether the product had ended the NodeClaim for its spot notice, and not for something else, before the time. */
 function wasHeeded(life: ClaimLife, before: number): boolean {

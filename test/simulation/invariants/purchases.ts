@@ -46,12 +46,20 @@ function waitedSince(from: number, now: number, history: History): readonly PodL
   });
 }
 
+/**
+ * How often a buffer may ask for its whole room: anew when pods have come since a NodeClaim was planned. They may take
+ * the room that it was to have there, and with their memory more of it than their vCPUs tell.
+ */
+function timesPlanned(waiting: readonly PodLife[], coming: readonly ClaimLife[]): number {
+  const firstPlan = Math.min(...coming.map(({ plannedAt }) => plannedAt));
+  return waiting.some(({ addedAt, boundAt }) => addedAt > firstPlan || (boundAt !== undefined && boundAt > firstPlan)) ? 2 : 1;
+}
+
 export const boughtOnce: Invariant = {
   name: "bought once",
   law: "The room that NodeClaims of the planner on their way ask for is never more than buffers and the pods need that have waited since the first of them was planned.",
   watch: (scene, violated) => {
     const { lab, history } = scene;
-    // A buffer may ask for its whole room anew, because pods have taken it.
     let buffered = 0;
     return {
       onChange: ({ kind, type, user, object }) => {
@@ -64,7 +72,8 @@ export const boughtOnce: Invariant = {
           .list("DaemonSet")
           .reduce((sum, { spec }) => sum + requestOf((spec as { readonly template: Pod }).template), 0);
         const asked = coming.reduce((sum, { claim }) => sum + Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons), 0);
-        const needed = waitedSince(from, now, history).reduce((sum, { pod }) => sum + requestOf(pod), buffered);
+        const waiting = waitedSince(from, now, history);
+        const needed = waiting.reduce((sum, { pod }) => sum + requestOf(pod), buffered * timesPlanned(waiting, coming));
         if (asked > needed + 1e-6)
           violated(
             `with ${object.metadata.name} claims on their way ask for ${asked.toFixed(2)} vCPUs, but pods that wait need ${needed.toFixed(2)}`,
