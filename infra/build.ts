@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import budgets from "./budgets.json" with { type: "json" };
 import { leanAwsSchemas, leanKubernetesClient } from "./bundle-plugins.ts";
+import { commitOf } from "./commit.ts";
 import { DIST, ROOT } from "./dist.ts";
 
 /**
@@ -75,6 +76,7 @@ export interface BundledCode {
 export async function bundleCode(name: string, outDir: string, { plugins = [], banner = "" }: BundleExtras = {}): Promise<BundledCode> {
   const folder = join(outDir, name);
   rmSync(folder, { recursive: true, force: true });
+  const commit = commitOf(ROOT);
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: { index: join(ROOT, "functions", name, "handler.ts") },
@@ -89,6 +91,7 @@ export async function bundleCode(name: string, outDir: string, { plugins = [], b
     mainFields: ["module", "main"],
     banner: { js: `${BANNER}${banner}` },
     legalComments: "none",
+    define: commit === undefined ? {} : { __COMMIT__: JSON.stringify(commit.slice(0, 7)) },
     plugins: [leanKubernetesClient, leanAwsSchemas, ...plugins],
     // Source maps are neither named in the bundle nor packed with it, because Node would read and parse them in each
     // cold start.

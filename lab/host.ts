@@ -257,12 +257,15 @@ function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, inv
   const silents = neighbours.map((name) => silent(deps, name));
   const clusters = new Map([deps, ...(secondDeps ? [secondDeps] : []), ...silents].map((one) => [one.cluster.name, one]));
   const { later, log } = deps;
+  let runs = 0;
   const entryDeps = {
     clusters: [...clusters.keys()],
     clusterDeps: async (name: string) => clusters.get(name),
     wakeUps: deps.wakeUps,
     later,
     log,
+    // Runs are numbered, so that a story has the same lines each time.
+    newReconcileId: () => `00000000-0000-4000-8000-${String(++runs).padStart(12, "0")}`,
   };
   const run = async <T>(name: string, body: () => Promise<T>): Promise<T> => {
     if (isThrottled(name)) throw new InvocationThrottledError(`Lambda refused an invocation of ${name}`);

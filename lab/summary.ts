@@ -1,5 +1,6 @@
 import type { CapacityBuffer } from "../core/model/capacity-buffer.ts";
-import { conditionOf } from "../core/model/conditions.ts";
+import { BESIDE_READY, conditionOf } from "../core/model/conditions.ts";
+import type { Condition } from "../core/model/kubernetes.ts";
 import type { Node } from "../core/model/node.ts";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { NodeOverlay } from "../core/model/node-overlay.ts";
@@ -68,7 +69,8 @@ function poolProblem({ metadata, spec, status }: NodePool): readonly string[] {
   if (foreign !== undefined) return [`NodePool ${metadata.name} cannot be used: ${foreign}`];
   const ready = conditionOf(status?.conditions, "Ready");
   if (ready?.status === "True") return [];
-  const bad = status?.conditions?.find((condition) => condition.type !== "Ready" && condition.status === "False") ?? ready;
+  const isFault = ({ type, status: state }: Condition): boolean => type !== "Ready" && !BESIDE_READY.has(type) && state === "False";
+  const bad = status?.conditions?.find(isFault) ?? ready;
   return [`NodePool ${metadata.name} cannot be used: ${bad?.message || bad?.reason || "it has not been looked at yet"}`];
 }
 

@@ -1,4 +1,4 @@
-import { conditionOf, fromRfc3339, isTrue } from "../../core/model/conditions.ts";
+import { BESIDE_READY, conditionOf, fromRfc3339, isTrue } from "../../core/model/conditions.ts";
 import { isManagedClaim, isManagedPool } from "../../core/model/managed.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
@@ -69,7 +69,7 @@ function readinessOf({ metadata: { name }, status }: NodePool | EC2NodeClass): R
   const { conditions } = status ?? {};
   if (isTrue(conditions, "Ready")) return { name, isReady: true };
   if (conditions === undefined || conditions.length === 0) return { name, isReady: false, why: "no function has looked at it yet" };
-  const failed = conditions.filter(({ type, status }) => type !== "Ready" && status === "False");
+  const failed = conditions.filter(({ type, status }) => type !== "Ready" && !BESIDE_READY.has(type) && status === "False");
   const said = failed.map(({ type, message }) => (message ? `${type}: ${message}` : type)).join("; ");
   return { name, isReady: false, why: said || conditionOf(conditions, "Ready")?.message || "it has no condition Ready" };
 }

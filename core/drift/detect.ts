@@ -51,6 +51,8 @@ export interface DriftInput {
 const INSTANCE_TYPE_GRACE_MS = 3_600_000;
 
 type Test = (input: DriftInput) => boolean;
+type OfPool = Pick<DriftInput, "claim" | "nodePool">;
+type OfClass = Pick<DriftInput, "claim" | "nodeClass">;
 
 /** Whether two hash annotations differ; false unless both exist with the same hash version. */
 function hashDiffers(ours: NodeClaim, theirs: NodePool | EC2NodeClass, hash: string, version: string): boolean {
@@ -60,10 +62,10 @@ function hashDiffers(ours: NodeClaim, theirs: NodePool | EC2NodeClass, hash: str
   return a[hash] !== b[hash];
 }
 
-const nodePoolDrifted: Test = ({ claim, nodePool }) => hashDiffers(claim, nodePool, NODE_POOL_HASH, NODE_POOL_HASH_VERSION);
+const nodePoolDrifted = ({ claim, nodePool }: OfPool): boolean => hashDiffers(claim, nodePool, NODE_POOL_HASH, NODE_POOL_HASH_VERSION);
 
 /** The NodePool's requirements no longer admit the claim's labels. */
-const requirementsDrifted: Test = ({ claim, nodePool }) => {
+const requirementsDrifted = ({ claim, nodePool }: OfPool): boolean => {
   const wanted = requirementsFrom(nodePool.spec.template.spec.requirements);
   return incompatibility(requirementsFromLabels(claim.metadata.labels), wanted) !== undefined;
 };
@@ -84,7 +86,7 @@ const instanceTypeNotFound: Test = ({ claim, instanceTypes, now }) => {
   });
 };
 
-const nodeClassDrifted: Test = ({ claim, nodeClass }) =>
+const nodeClassDrifted = ({ claim, nodeClass }: OfClass): boolean =>
   nodeClass !== undefined && hashDiffers(claim, nodeClass, NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY);
 
 /** The EC2NodeClass no longer selects the instance's image for its instance type. */
@@ -154,6 +156,31 @@ const TESTS: readonly (readonly [DriftReason, Test])[] = [
   ["CapacityReservationDrift", capacityReservationDrifted],
   ["PlacementGroupDrift", placementGroupDrifted],
 ];
+
+/** An instance whose image the EC2NodeClass no longer names at all, whatever instance type an image is for. */
+const imageNotListed = ({ claim, nodeClass }: OfClass): boolean => {
+  const amis = nodeClass?.status?.amis ?? [];
+  return claim.status?.imageID !== undefined && amis.length > 0 && !amis.some(({ id }) => id === claim.status?.imageID);
+};
+
+/** Drift from its NodePool that the two show alone, without the catalogue of instance types. */
+export function driftOfPool(input: OfPool): DriftReason | undefined {
+  if (!isTrue(input.claim.status?.conditions, "Launched")) return undefined;
+  if (nodePoolDrifted(input)) return "NodePoolDrifted";
+  return requirementsDrifted(input) ? "RequirementsDrifted" : undefined;
+}
+
+/** Drift from its EC2NodeClass that the two show alone, without the facts of the instance. */
+export function driftOfClass(input: OfClass): DriftReason | undefined {
+  if (!isTrue(input.claim.status?.conditions, "Launched")) return undefined;
+  if (nodeClassDrifted(input)) return "NodeClassDrift";
+  return imageNotListed(input) ? "AMIDrift" : undefined;
+}
+
+const FROM_POOL: ReadonlySet<string> = new Set<DriftReason>(["NodePoolDrifted", "RequirementsDrifted", "InstanceTypeNotFound"]);
+
+/** Whether a NodeClaim with this reason has drifted from its EC2NodeClass and not from its NodePool. */
+export const isOfClass = (reason: string): boolean => !FROM_POOL.has(reason);
 
 /**
  * Why a claim no longer matches its NodePool or EC2NodeClass; undefined when it does, or before it is launched. It

@@ -20,6 +20,12 @@ export function isTrue(conditions: readonly Condition[] | undefined, type: strin
   return conditionOf(conditions, type)?.status === "True";
 }
 
+/**
+ * Conditions of NodePools and EC2NodeClasses that tell something beside whether the object is Ready: a False one is no
+ * fault.
+ */
+export const BESIDE_READY: ReadonlySet<string> = new Set(["Drifted", "NodeRegistrationHealthy"]);
+
 export interface ConditionChange {
   readonly type: string;
   readonly status: Condition["status"];

@@ -1,4 +1,4 @@
-import { conditionOf } from "../model/conditions.ts";
+import { BESIDE_READY, conditionOf } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 
@@ -60,7 +60,7 @@ export function notReadyMessage({ metadata, status }: EC2NodeClass): string {
 
 /** A False condition comes before an Unknown one, and ValidationSucceeded, which repeats the others, comes last. */
 function conditionAtFault(conditions: readonly Condition[]): Condition | undefined {
-  const causes = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready");
+  const causes = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready" && !BESIDE_READY.has(type));
   const first = causes.filter(({ type }) => type !== "ValidationSucceeded");
   return [...first, ...causes].find(({ status }) => status === "False") ?? first[0] ?? causes[0] ?? conditionOf(conditions, "Ready");
 }

@@ -20,18 +20,21 @@ export interface PoolContext {
   readonly nodeClass: EC2NodeClass | undefined;
   readonly nodeClaims: readonly NodeClaim[];
   readonly nodes: readonly Node[];
+  /** The condition Drifted (core/drift/rollout.ts). */
+  readonly rollout?: ConditionChange;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * A NodePool's status: the sum of its nodes' resources, and whether new nodes can be created
+ * A NodePool's status: the sum of its nodes' resources, whether new nodes can be created, and how many have drifted
  * (karpenter: pkg/controllers/nodepool/readiness/controller.go, Controller.Reconcile).
  */
 export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolStatus {
   const at = { now: context.now, ...(pool.metadata.generation !== undefined && { generation: pool.metadata.generation }) };
   const problems = nodePoolProblems(pool);
   const changes: readonly ConditionChange[] = [
+    ...(context.rollout ? [context.rollout] : []),
     problems.length === 0
       ? { type: "ValidationSucceeded", status: "True" }
       : { type: "ValidationSucceeded", status: "False", reason: "NodePoolValidationFailed", message: problems.join("; ") },

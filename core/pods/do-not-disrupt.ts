@@ -12,11 +12,21 @@ export function doNotDisruptUntil(pod: Pod, now: number): number | undefined {
   const value = pod.metadata.annotations?.[DO_NOT_DISRUPT];
   if (value === undefined) return undefined;
   if (value === "true") return Number.POSITIVE_INFINITY;
-  const duration = parseDuration(value);
-  if (duration === undefined || duration <= 0) return undefined;
-  const start = pod.status?.startTime ? fromRfc3339(pod.status.startTime) : now;
-  const until = start + duration;
-  return until > now ? until : undefined;
+  const until = gracePeriodEnd(pod, pod.status?.startTime ? fromRfc3339(pod.status.startTime) : now);
+  return until !== undefined && until > now ? until : undefined;
+}
+
+/**
+ * When (ms) the duration of the pod's annotation is over, of a pod that has started; undefined for all other pods. A
+ * time in the past is a protection that has ended.
+ */
+export function doNotDisruptEnd(pod: Pod): number | undefined {
+  return pod.status?.startTime ? gracePeriodEnd(pod, fromRfc3339(pod.status.startTime)) : undefined;
+}
+
+function gracePeriodEnd(pod: Pod, start: number): number | undefined {
+  const duration = parseDuration(pod.metadata.annotations?.[DO_NOT_DISRUPT] ?? "");
+  return duration === undefined || duration <= 0 || Number.isNaN(start) ? undefined : start + duration;
 }
 
 /**

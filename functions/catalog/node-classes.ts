@@ -1,14 +1,17 @@
+import { rolloutOfClass } from "../../core/drift/rollout.ts";
 import { hasChoice } from "../../core/launch/free-addresses.ts";
 import { equalJson } from "../../core/lib/json.ts";
-import { isTrue } from "../../core/model/conditions.ts";
+import { isTrue, withCondition, withoutCondition } from "../../core/model/conditions.ts";
+import type { Condition } from "../../core/model/kubernetes.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { EC2NodeClass, EC2NodeClassStatus } from "../../core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
 import { nodeClassStatus } from "../../core/node-class/status.ts";
 import type { Subnet } from "../../core/ports/cloud-inventory.ts";
 import { storeAddresses } from "../adapters/subnet-addresses.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
@@ -46,12 +49,15 @@ export async function refreshNodeClass(
     }
   }
   if (findings.subnets !== undefined && !("error" in findings.subnets)) await storeFreeAddresses(current, findings.subnets, deps);
-  const status = nodeClassStatus(current, findings, context.now);
+  const found = nodeClassStatus(current, findings, context.now);
+  const status = withRollout({ ...current, status: found }, own, context.now);
   let written: EC2NodeClass | undefined = current;
   if (!equalJson(status, current.status ?? {})) {
-    written = await ignoreConflictOrGone(kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
+    written = await ignoreConflictOrGone(writeStatus("EC2NodeClass", { ...current, status }, current.status?.conditions, deps));
     if (written === undefined) return now();
-    if (isTrue(status.conditions, "Ready")) {
+    // How many nodes follow a change is news for people only.
+    const isNews = !equalJson(withoutRollout(found), withoutRollout(current.status));
+    if (isNews && isTrue(status.conditions, "Ready")) {
       const cause = isTrue(current.status?.conditions, "Ready") ? "NodeClassChanged" : "NodeClassReady";
       await deps.wakeUps.wake(definitionWakeUps(cluster.name, cause, "EC2NodeClass", current.metadata.name));
     }
@@ -65,6 +71,20 @@ export async function refreshNodeClass(
   });
   return written;
 }
+
+/** The status with the condition Drifted; Ready stays the last condition. */
+function withRollout(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], now: number): EC2NodeClassStatus {
+  const { metadata, status = {} } = nodeClass;
+  const at = { now, ...(metadata.generation !== undefined && { generation: metadata.generation }) };
+  const conditions = withCondition(status.conditions ?? [], rolloutOfClass(nodeClass, claims), at);
+  const isReady = ({ type }: Condition): boolean => type === "Ready";
+  return { ...status, conditions: [...conditions.filter((one) => !isReady(one)), ...conditions.filter(isReady)] };
+}
+
+const withoutRollout = (status: EC2NodeClassStatus | undefined): EC2NodeClassStatus => ({
+  ...status,
+  conditions: withoutCondition(status?.conditions ?? [], "Drifted"),
+});
 
 /**
  * Stores how many addresses each subnet has left. Launches read them where a zone has a choice of subnets; other
@@ -129,6 +149,7 @@ async function finish(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], dep
   if (spec.role !== undefined && status?.instanceProfile !== undefined && !deps.settings.isolatedVpc)
     await deps.inventory.removeInstanceProfile?.(status.instanceProfile);
   const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== FINALIZER);
-  await ignoreConflictOrGone(deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
+  const freed = await ignoreConflictOrGone(deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
+  if (freed !== undefined) await publishFinalized("EC2NodeClass", nodeClass, FINALIZER, deps);
   return undefined;
 }

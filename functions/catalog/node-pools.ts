@@ -1,3 +1,4 @@
+import { rolloutOfPool } from "../../core/drift/rollout.ts";
 import { equalJson } from "../../core/lib/json.ts";
 import { conditionOf, isTrue } from "../../core/model/conditions.ts";
 import { NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
@@ -5,6 +6,7 @@ import type { NodePool } from "../../core/model/node-pool.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
 import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
 import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
+import { writeStatus } from "../shared/write-status.ts";
 import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
@@ -29,12 +31,13 @@ export async function refreshNodePool(pool: NodePool, context: PoolContext, deps
  * Throws ConflictError when another has written the NodePool since it was read, NotFoundError when it no longer exists.
  */
 async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
-  const { kubernetes, wakeUps, cluster } = deps;
+  const { wakeUps, cluster } = deps;
   if (pool.metadata.deletionTimestamp !== undefined) return;
   const current = await mark(pool, context, deps);
-  const status = nodePoolStatus(current, context);
+  const own = context.nodeClaims.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === current.metadata.name);
+  const status = nodePoolStatus(current, { ...context, rollout: rolloutOfPool(current, context.nodeClass, own) });
   if (equalJson(status, current.status ?? {})) return;
-  await kubernetes.updateStatus("NodePool", { ...current, status });
+  await writeStatus("NodePool", { ...current, status }, current.status?.conditions, deps);
   const before = conditionOf(current.status?.conditions, "Ready");
   const cause = before?.status !== "True" ? "NodePoolReady" : isNewSpec(current) ? "NodePoolChanged" : undefined;
   if (cause !== undefined && isTrue(status.conditions, "Ready"))

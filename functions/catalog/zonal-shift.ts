@@ -1,6 +1,10 @@
+import { ZONE } from "../../core/model/labels.ts";
 import { shiftedZoneMarks } from "../../core/offerings/unavailable.ts";
 import { NotFoundError } from "../../core/ports/errors.ts";
+import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import type { ShiftedZone, ZonalShift } from "../../core/ports/zonal-shift.ts";
+import { incompatibility, requirementsFrom, requirementsFromLabels } from "../../core/requirements/requirements.ts";
+import { readDocument } from "../adapters/store/read-document.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
 
@@ -34,18 +38,51 @@ export async function markShiftedZones({ zonalShift, ...deps }: ShiftDeps): Prom
     return;
   }
   const { zones } = await deps.catalogue();
+  const active = new Set<string>();
   for (const { zone, until = Number.POSITIVE_INFINITY } of shifted) {
     const name = zones.find((known) => known.zoneId === zone || known.name === zone)?.name;
     if (name === undefined || until <= at) continue;
     await store.markUnavailable(cluster.name, shiftedZoneMarks(name, Math.min(until, at + RENEWED_FOR_MS)));
-    await publishShift(name, deps);
+    active.add(name);
   }
+  await tellOfChanges(active, deps);
 }
 
-async function publishShift(zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
-  const message = `Zonal shift moves the cluster away from ${zone}: no nodes are launched there`;
-  if (await deps.store.isFirstWithin(deps.cluster.name, `zonal-shift/${zone}`, deps.now(), HOUR_MS)) deps.log.info(message, { zone });
-  for (const { metadata } of await deps.kubernetes.list("NodePool")) {
-    await publishOnce({ type: "Warning", reason: "ZonalShiftActive", message, about: { kind: "NodePool", metadata } }, deps, HOUR_MS);
+/**
+ * Tells NodePools which zones are shifted since the last sweep, and which are no longer. The table remembers them; what
+ * is told is remembered afterwards, so that a killed sweep tells it again and not never.
+ */
+async function tellOfChanges(active: ReadonlySet<string>, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
+  const { cluster, store } = deps;
+  const name = `zonal-shift/${cluster.name}`;
+  const before = await readDocument(deps, { name, what: "The list of shifted zones", parse: parsed });
+  const known = new Set(before?.value ?? []);
+  const began = [...active].filter((zone) => !known.has(zone));
+  const ended = [...known].filter((zone) => !active.has(zone));
+  if (began.length === 0 && ended.length === 0) return;
+  for (const zone of began) {
+    const message = `Zonal shift moves the cluster away from ${zone}: no nodes are launched there`;
+    await tell({ type: "Warning", reason: "ZonalShiftActive", message }, zone, deps);
+  }
+  for (const zone of ended) {
+    const message = `Zonal shift away from ${zone} has ended: nodes are launched there again`;
+    await tell({ type: "Normal", reason: "ZonalShiftCleared", message }, zone, deps);
+  }
+  const zones = [...active].sort();
+  await store.putDocument(name, new TextEncoder().encode(JSON.stringify(zones)), zones.join(",") || "none");
+}
+
+function parsed(bytes: Uint8Array): readonly string[] | undefined {
+  const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  return Array.isArray(read) && read.every((zone) => typeof zone === "string") ? read : undefined;
+}
+
+/** Writes a log line, and an event for each NodePool that may launch nodes in the zone. */
+async function tell(event: Omit<PublishedEvent, "about">, zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
+  deps.log.info(event.message, { zone });
+  for (const { metadata, spec } of await deps.kubernetes.list("NodePool")) {
+    const wanted = requirementsFrom(spec.template.spec.requirements);
+    if (incompatibility(requirementsFromLabels({ [ZONE]: zone }), wanted, new Set(wanted.keys())) !== undefined) continue;
+    await publishOnce({ ...event, about: { kind: "NodePool", metadata } }, deps);
   }
 }

@@ -4,6 +4,7 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
+import { writeStatus } from "../shared/write-status.ts";
 
 export interface Knowledge {
   readonly records: readonly NodeClaimRecord[];
@@ -22,7 +23,7 @@ export interface Knowledge {
 export async function mirrorConditions(
   claims: readonly NodeClaim[],
   { records, consolidatable, drifted }: Knowledge,
-  { kubernetes, now }: Pick<ClusterDeps, "kubernetes" | "now">,
+  deps: Pick<ClusterDeps, "kubernetes" | "now">,
 ): Promise<void> {
   const byName = new Map(records.map((record) => [record.name, record]));
   await someAtATime(claims, async (claim) => {
@@ -30,7 +31,7 @@ export async function mirrorConditions(
     if (record?.initializedAt === undefined || claim.metadata.deletionTimestamp !== undefined) return;
     const before = claim.status?.conditions ?? [];
     const { generation } = claim.metadata;
-    const at = { now: now(), ...(generation !== undefined && { generation }) };
+    const at = { now: deps.now(), ...(generation !== undefined && { generation }) };
     const { name } = claim.metadata;
     const settled = consolidatable.get(name)
       ? withCondition(before, { type: "Consolidatable", status: "True" }, at)
@@ -44,6 +45,6 @@ export async function mirrorConditions(
     const lastPodEventTime = record.lastPodEventAt === undefined ? claim.status?.lastPodEventTime : rfc3339(record.lastPodEventAt);
     if (conditions === before && lastPodEventTime === claim.status?.lastPodEventTime) return;
     const status = { ...claim.status, conditions, ...(lastPodEventTime !== undefined && { lastPodEventTime }) };
-    await ignoreConflictOrGone(kubernetes.updateStatus("NodeClaim", { ...claim, status }));
+    await ignoreConflictOrGone(writeStatus("NodeClaim", { ...claim, status }, before, deps));
   });
 }

@@ -15,6 +15,7 @@ import type { ClusterState } from "../shared/cluster-state.ts";
 import { ignoreGone, retryOnConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
+import { writeStatus } from "../shared/write-status.ts";
 
 export interface CommandContext {
   readonly lease: Lease;
@@ -77,16 +78,16 @@ function changeNode(name: string, change: (node: Node) => Node | undefined, { ku
 
 function changeConditions(
   name: string,
-  { kubernetes, now }: ClusterDeps,
+  deps: ClusterDeps,
   change: (conditions: Conditions, at: { readonly now: number; readonly generation?: number }) => Conditions,
 ): Promise<void> {
   return persist(async () => {
-    const claim = await kubernetes.get("NodeClaim", name);
+    const claim = await deps.kubernetes.get("NodeClaim", name);
     if (claim === undefined) return;
     const before = claim.status?.conditions ?? [];
     const { generation } = claim.metadata;
-    const conditions = change(before, { now: now(), ...(generation !== undefined && { generation }) });
-    if (conditions !== before) await kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
+    const conditions = change(before, { now: deps.now(), ...(generation !== undefined && { generation }) });
+    if (conditions !== before) await writeStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } }, before, deps);
   });
 }
 

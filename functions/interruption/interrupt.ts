@@ -6,8 +6,9 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { withAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
+import { type ReconcileIds, withReconcileId } from "../shared/reconcile-id.ts";
 
-export interface InterruptDeps {
+export interface InterruptDeps extends ReconcileIds {
   readonly store: Pick<NodeClaimStore, "byInstance">;
   /** Undefined for a cluster that this stack does not serve. */
   readonly clusterDeps: (cluster: string) => Promise<ClusterDeps | undefined>;
@@ -33,7 +34,8 @@ export async function interrupt(body: string, ownAccount: string | undefined, de
   deps.metrics.count("interruption_received_messages_total", { message_type: kind });
   const act = async (instanceId: string): Promise<void> => {
     const record = await deps.store.byInstance(instanceId);
-    const cluster = record && (await deps.clusterDeps(record.cluster));
+    const served = record && (await deps.clusterDeps(record.cluster));
+    const cluster = served && { ...served, log: withReconcileId(served.log, deps) };
     if (record === undefined || cluster === undefined || kind === "no_op") return;
     const odd = whyNotConcerned(interruption, record, { account: cluster.account ?? ownAccount, now: deps.now() });
     if (odd !== undefined) {

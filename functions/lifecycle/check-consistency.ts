@@ -7,6 +7,7 @@ import { nodeOwners } from "../../core/model/node-owner.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { writeStatus } from "../shared/write-status.ts";
 import { claimLogFields } from "./log-fields.ts";
 
 const EVENT_WINDOW_MS = 10 * 60_000;
@@ -26,7 +27,7 @@ export async function checkConsistency(nodes: readonly Node[], claims: readonly 
     const { condition, issue } = consistency(claim, node);
     const after = withConditions({ now: deps.now() }, claim, [condition]);
     const status = { ...claim.status, conditions: after };
-    if (after !== conditions) await ignoreConflictOrGone(deps.kubernetes.updateStatus("NodeClaim", { ...claim, status }));
+    if (after !== conditions) await ignoreConflictOrGone(writeStatus("NodeClaim", { ...claim, status }, conditions, deps));
     if (issue === undefined) continue;
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
     if (after !== conditions) deps.log.error("failed consistency check", { ...claimLogFields(claim.metadata.name), issue });

@@ -14,6 +14,7 @@ import { standsStill } from "../shared/beside-karpenter.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
 import { findInstance, launch, launchedInstance, prepareLaunch, writeLaunched } from "./launch/launch.ts";
 import { claimLogFields } from "./log-fields.ts";
@@ -43,12 +44,12 @@ export async function perform(action: Action, name: string, known: Known, deps: 
     case "FindInstance":
       return findInstance(action.record, deps);
     case "WriteClaim":
-      return keep({ claim: await writeClaim(action.claim, action, deps) });
+      return keep({ claim: await writeClaim(action.claim, action, known.claim, deps) });
     case "DeleteClaim":
       await kubernetes.delete("NodeClaim", name, { known: action.claim });
       return forgetPart("claim");
     case "WriteNode":
-      return writeNode(action.node, name, deps);
+      return writeNode(action.node, name, known, deps);
     case "NominatePods":
       await nominateHeld([action], deps);
       return "done";
@@ -167,9 +168,17 @@ async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promis
 }
 
 /** A policy or missing rights may refuse the write for ever: time-outs must run all the same. */
-async function writeNode(node: Node, name: string, deps: LifecycleDeps): Promise<Performed> {
+async function writeNode(node: Node, name: string, known: Known, deps: LifecycleDeps): Promise<Performed> {
   try {
-    return keepNode(await deps.kubernetes.update("Node", node));
+    const written = await deps.kubernetes.update("Node", node);
+    if (
+      isFreed(
+        known.nodes?.find(({ metadata }) => metadata.name === node.metadata.name),
+        node,
+      )
+    )
+      await publishFinalized("Node", node, TERMINATION_FINALIZER, deps);
+    return keepNode(written);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     deps.log.error("node cannot be written", { ...claimLogFields(name), Node: { name: node.metadata.name }, error: error.message });
@@ -183,10 +192,21 @@ async function writeNode(node: Node, name: string, deps: LifecycleDeps): Promise
 async function writeClaim(
   claim: NodeClaim,
   { metadata, status }: { readonly metadata: boolean; readonly status: boolean },
-  { kubernetes }: Pick<LifecycleDeps, "kubernetes">,
+  before: NodeClaim | undefined,
+  deps: Pick<LifecycleDeps, "kubernetes">,
 ): Promise<NodeClaim> {
-  const written = metadata ? await kubernetes.update("NodeClaim", claim) : claim;
-  return status ? kubernetes.updateStatus("NodeClaim", { ...written, ...(claim.status && { status: claim.status }) }) : written;
+  const written = metadata ? await deps.kubernetes.update("NodeClaim", claim) : claim;
+  if (metadata && isFreed(before, claim)) await publishFinalized("NodeClaim", claim, TERMINATION_FINALIZER, deps);
+  if (!status) return written;
+  return writeStatus("NodeClaim", { ...written, ...(claim.status && { status: claim.status }) }, before?.status?.conditions, deps);
+}
+
+type WithFinalizers = { readonly metadata: { readonly finalizers?: readonly string[] } };
+
+/** Whether the write takes Karpenter's finalizer away. */
+function isFreed(before: WithFinalizers | undefined, after: WithFinalizers): boolean {
+  const has = (object: WithFinalizers | undefined): boolean => object?.metadata.finalizers?.includes(TERMINATION_FINALIZER) ?? false;
+  return has(before) && !has(after);
 }
 
 async function evict({ pod, reason }: Extract<Action, { type: "Evict" }>, deps: LifecycleDeps): Promise<void> {

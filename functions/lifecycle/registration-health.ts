@@ -3,6 +3,7 @@ import type { NodePool } from "../../core/model/node-pool.ts";
 import { type RegistrationOutcome, withRegistration } from "../../core/node-pool/registration-health.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
+import { writeStatus } from "../shared/write-status.ts";
 
 const MAX_TRIES = 3;
 
@@ -26,9 +27,9 @@ export async function recordRegistrationHealth(claim: NodeClaim, outcome: Regist
 }
 
 /** Writes only what differs. Throws ConflictError when another has written the NodePool since it was read. */
-async function write(before: NodePool, after: NodePool, { kubernetes }: LifecycleDeps): Promise<void> {
-  const marked = after.metadata === before.metadata ? before : await kubernetes.update("NodePool", after);
+async function write(before: NodePool, after: NodePool, deps: LifecycleDeps): Promise<void> {
+  const marked = after.metadata === before.metadata ? before : await deps.kubernetes.update("NodePool", after);
   if (after.status && after.status.conditions !== before.status?.conditions) {
-    await kubernetes.updateStatus("NodePool", { ...marked, status: after.status });
+    await writeStatus("NodePool", { ...marked, status: after.status }, before.status?.conditions, deps);
   }
 }

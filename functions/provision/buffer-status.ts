@@ -5,6 +5,7 @@ import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
+import { writeStatus } from "../shared/write-status.ts";
 
 /**
  * Writes into each CapacityBuffer's status how the plan serves it (`kubectl get cb`), when the status changes. A
@@ -14,13 +15,13 @@ export async function writeBufferStatus(
   headroom: readonly Headroom[],
   plan: Plan,
   { nominated }: Snapshot,
-  { kubernetes, now }: Pick<ClusterDeps, "kubernetes" | "now">,
+  deps: Pick<ClusterDeps, "kubernetes" | "now">,
 ): Promise<void> {
   await Promise.all(
     headroom.map(async ({ buffer, resolution, pods }) => {
-      const status = bufferStatus(buffer, resolution, placementOf({ pods }, plan, nominated), now());
+      const status = bufferStatus(buffer, resolution, placementOf({ pods }, plan, nominated), deps.now());
       if (equalJson(status, buffer.status ?? {})) return;
-      await ignoreConflictOrGone(kubernetes.updateStatus("CapacityBuffer", { ...buffer, status }));
+      await ignoreConflictOrGone(writeStatus("CapacityBuffer", { ...buffer, status }, buffer.status?.conditions, deps));
     }),
   );
 }

@@ -14,6 +14,7 @@ import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
+import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { preferencesGivenUp } from "../../core/scheduling/weigh-preferences.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -115,6 +116,7 @@ async function publish({ state, snapshot, plan, final, records }: Outcome, deps:
   await nominateNodes(snapshot, deps);
   await reportSetAside(state.setAside, deps);
   if (final !== undefined) await publishPodEvents(final, records, snapshot, deps);
+  if (final !== undefined && Object.keys(final.podErrors).length > 0) await publishPoolEvents(snapshot, deps);
   if (final !== undefined) await recordWaits(final, snapshot, deps);
   if (plan !== undefined) await writeBufferStatus(state.headroom, plan, snapshot, deps);
 }
@@ -239,6 +241,18 @@ function report({ plan, real, final, records, pending: { pods: pending, virtual 
   if (pending.length === 0 && records.length === 0) return;
   deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);
   deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
+}
+
+/**
+ * Tells NodePools from which no node can be launched, when pods are left: then it may be why. Karpenter's window is a
+ * minute; here the table remembers the event, and ten minutes cost a tenth.
+ */
+async function publishPoolEvents(snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
+  for (const { pool, byMinValues } of poolsWithoutTypes(snapshot, deps.settings)) {
+    const message = `NodePool requirements filtered out all compatible available instance types${byMinValues ? " due to minValues incompatibility" : ""}`;
+    const about = { kind: "NodePool" as const, metadata: pool.metadata };
+    await publishOnce({ type: "Warning", reason: "NoCompatibleInstanceTypes", message, about }, deps, 10 * 60_000);
+  }
 }
 
 /** The first five names, and how many more there are. */

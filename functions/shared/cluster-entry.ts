@@ -6,6 +6,7 @@ import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps, Later } from "./cluster-deps.ts";
 import { type InvocationContext, inTime } from "./in-time.ts";
+import { type ReconcileIds, withReconcileId } from "./reconcile-id.ts";
 
 /** The period of the sweep, ms: what is due later needs no wake-up of its own. */
 export const SWEEP_MS = 60_000;
@@ -16,7 +17,7 @@ export interface ScheduleEvent {
 }
 
 /** What the entry of a function needs to reach its clusters. */
-export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
+export interface EntryDeps<D extends ClusterDeps = ClusterDeps> extends ReconcileIds {
   /** Names of the clusters that this stack serves. */
   readonly clusters: readonly string[];
   /** Undefined for a cluster that this stack does not serve. */
@@ -55,8 +56,10 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
   /** Does `work` on the ports of a cluster. */
   const inCluster = async (name: string, work: (cluster: D) => Promise<void>, invocation?: object): Promise<void> => {
     const cluster = await deps.clusterDeps(name);
-    if (cluster) await measured(cluster, () => withAnnouncements({ ...cluster, ...(invocation && { invocation }) }, work));
-    else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+    if (cluster) {
+      const run = { ...cluster, log: withReconcileId(cluster.log, deps), ...(invocation && { invocation }) };
+      await measured(cluster, () => withAnnouncements(run, work));
+    } else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
   };
 
   /** Does `work` and counts it as a reconcile, as Karpenter's controllers do. */

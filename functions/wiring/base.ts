@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { sqsWakeUps } from "../adapters/aws/wake-up-queue.ts";
 import { type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
@@ -6,6 +7,7 @@ import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
 import { dynamoClient } from "../adapters/store/dynamodb-table.ts";
+import { COMMIT } from "../adapters/version.ts";
 import { later } from "./later.ts";
 
 /**
@@ -18,7 +20,7 @@ import { later } from "./later.ts";
  */
 export function wireBase(controller: string, required: readonly RequiredVariable[], environment = process.env) {
   const config: Config = parseConfig(environment, required);
-  const log = powertoolsLog({ level: config.logLevel, fields: { controller } });
+  const log = powertoolsLog({ level: config.logLevel, ...(COMMIT !== undefined && { commit: COMMIT }), fields: { controller } });
   const now = Date.now;
   const clusters = config.clusters.map(({ name }) => name);
   const { tableName } = config;
@@ -43,6 +45,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
     metrics: metricsOf(clusters.length === 1 ? clusters[0] : undefined),
     metricsOf,
+    newReconcileId: randomUUID,
     /** For middy: before an invocation ends, what it has counted is added up for scrapers. */
     flushing: { after: flush, onError: flush },
     clusters,

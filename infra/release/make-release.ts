@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import type { Metafile } from "esbuild";
 import { buildPage } from "../../console/build.ts";
 import { bundleCode, functionNames } from "../build.ts";
+import { commitOf } from "../commit.ts";
 import { ROOT } from "../dist.ts";
 import { bundledPackages, checkChangelog, notices } from "./bundled-packages.ts";
 import { compileConstruct, compileProgram, inRelease, LIB } from "./compile.ts";
@@ -90,16 +91,6 @@ async function bundleFunctions(outDir: string): Promise<readonly Metafile[]> {
   for (const name of functionNames()) metafiles.push((await bundleCode(name, outDir, { plugins: [inRelease] })).metafile);
   rmSync(join(outDir, "maps"), { recursive: true });
   return metafiles;
-}
-
-/** The commit that a checkout is at; undefined without git, or when files differ from it. */
-function commitOf(checkout: string): string | undefined {
-  const git = (...args: readonly string[]): string => execFileSync("git", args, { cwd: checkout, encoding: "utf8", stdio: "pipe" }).trim();
-  try {
-    return git("status", "--porcelain", "--untracked-files=no") === "" ? git("rev-parse", "HEAD") : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

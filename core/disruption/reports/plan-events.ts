@@ -1,4 +1,8 @@
 import type { CommandRecord, DisruptionReason } from "../../model/command-record.ts";
+import { rfc3339 } from "../../model/conditions.ts";
+import { DO_NOT_DISRUPT } from "../../model/labels.ts";
+import { doNotDisruptEnd } from "../../pods/do-not-disrupt.ts";
+import { isActive } from "../../pods/predicates.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
@@ -24,6 +28,28 @@ export function onBoth(view: ClusterView, claimName: string, event: Omit<Publish
     ...(node ? [{ ...event, about: { kind: "Node" as const, metadata: node.metadata } }] : []),
     { ...event, about: { kind: "NodeClaim" as const, metadata: claim.metadata } },
   ];
+}
+
+/**
+ * Until when a duration of the annotation karpenter.sh/do-not-disrupt protects a pod's node, and that it no longer
+ * does, on each such pod of a node that is looked at (karpenter: pkg/utils/pod/scheduling.go, IsDoNotDisruptActive).
+ * Karpenter's window is two minutes; the end does not move, so once an hour, as long as the API server keeps events.
+ */
+export function gracePeriodEvents({ machines, now }: ClusterView): readonly DedupedEvent[] {
+  return [...machines.values()].flatMap(({ pods }) =>
+    pods.filter(isActive).flatMap((pod): readonly DedupedEvent[] => {
+      const end = doNotDisruptEnd(pod);
+      if (end === undefined) return [];
+      const said =
+        end > now
+          ? { reason: "DoNotDisruptUntil", message: `The ${DO_NOT_DISRUPT} grace period will elapse at ${rfc3339(end)}` }
+          : {
+              reason: "DoNotDisruptGracePeriodElapsed",
+              message: `The ${DO_NOT_DISRUPT} grace period has elapsed, pod is now disruptable`,
+            };
+      return [{ event: { type: "Normal", ...said, about: { kind: "Pod", metadata: pod.metadata } }, windowMs: 60 * MINUTE_MS }];
+    }),
+  );
 }
 
 /** Why nodes are not disrupted, on each node and its NodeClaim. */

@@ -7,7 +7,7 @@ import type { ClusterView } from "../cluster/view.ts";
 import { type BalancedScore, scores } from "../consolidation/balanced.ts";
 import { type Decision, type Pass, reasonOf } from "../consolidation/decision.ts";
 import { consolidationCounts, consolidationScores } from "./plan-counts.ts";
-import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
+import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent, gracePeriodEvents } from "./plan-events.ts";
 import { blockedGauges, budgetGauges, type Count, eligibleGauge, type Gauge, type Observation } from "./plan-gauges.ts";
 
 /** What a report needs of a pass; DisruptionPlan (plan.ts) has all of it. */
@@ -35,6 +35,7 @@ export function reportOf({ view, command, blocked, passes }: Reportable): Disrup
   return {
     events: [
       ...blockedEvents(view, blocked),
+      ...gracePeriodEvents(view),
       ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
       ...(command ? candidateEvents(view, command) : []),
       ...(command ? approvedEvents(view, command, balanced) : []),

@@ -1,3 +1,4 @@
+import { BESIDE_READY } from "../../model/conditions.ts";
 import type { Condition } from "../../model/kubernetes.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { foreignNodeClass } from "../../node-pool/foreign-class.ts";
@@ -25,7 +26,6 @@ export function unusablePool({ metadata, spec, status }: NodePool, hasTypes: boo
  * controller.
  */
 function cause(conditions: readonly Condition[]): Condition | undefined {
-  // NodeRegistrationHealthy is a warning and no part of Ready.
-  const others = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready" && type !== "NodeRegistrationHealthy");
+  const others = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready" && !BESIDE_READY.has(type));
   return others.find(({ status }) => status === "False") ?? others[0];
 }

@@ -21,6 +21,7 @@ import { recordedInstance } from "../../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { publishOnce } from "../../shared/publish-once.ts";
 import { writeTermination } from "../../shared/terminate-claim.ts";
+import { writeStatus } from "../../shared/write-status.ts";
 import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
 import { countLaunchFailures, reportUserDataSize } from "./metrics.ts";
@@ -175,7 +176,7 @@ async function refuse(
     await deps.store.update({ ...record, launchFailedAt: deps.now() }, [launchFailed(record, deps.now(), { reason, message })]);
     const text = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}...` : message;
     const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message: text }]);
-    await deps.kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
+    await writeStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } }, claim.status?.conditions, deps);
     return "look again";
   }
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
@@ -210,7 +211,8 @@ export async function writeLaunched(
   const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
   const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
   const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
-  const shown = await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
+  const after = { ...written, status: { ...claim.status, ...status, conditions } };
+  const shown = await writeStatus("NodeClaim", after, claim.status?.conditions, deps);
   logEvent(deps.log, "launched nodeclaim", {
     ...claimLogFields(record.name),
     ...machineFields(record),

@@ -139,7 +139,9 @@ describe("refreshNodeClasses", () => {
     world.put("EC2NodeClass", { ...current, metadata: { ...current.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" } });
     world.put("NodeClaim", nodeClaim("a"));
     await refresh(world, 60_000);
-    expect(world.events).toMatchObject([{ reason: "WaitingOnNodeClaimTermination", message: "Waiting on NodeClaim termination for a" }]);
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ reason: "WaitingOnNodeClaimTermination", message: "Waiting on NodeClaim termination for a" }),
+    );
     expect(world.get("NodePool", "default").status?.conditions?.find(({ type }) => type === "NodeClassReady")?.reason).toBe(
       "NodeClassTerminating",
     );
@@ -147,6 +149,9 @@ describe("refreshNodeClasses", () => {
     await refresh(world, 60_000);
     expect(world.objects.has("EC2NodeClass/default")).toBe(false);
     expect(world.calls).toContain("removeInstanceProfile");
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ reason: "Finalized", message: "Finalized karpenter.k8s.aws/termination" }),
+    );
     expect(world.get("NodePool", "default").status?.conditions?.find(({ type }) => type === "NodeClassReady")?.reason).toBe(
       "NodeClassNotFound",
     );

@@ -64,6 +64,35 @@ describe("markShiftedZones", () => {
     expect(await marks()).toEqual([]);
   });
 
+  it("the end of a shift is told once, also of one that ended by itself, and a second shift is told anew", async () => {
+    const { world, state, deps } = open();
+    const reasons = () => world.events.map(({ reason }) => reason);
+    state.shifted = [{ zone: "us-west-2b", until: world.now + 61_000 }];
+    await markShiftedZones(deps);
+    world.now += 61_000;
+    for (let i = 0; i < 3; i++) await markShiftedZones(deps);
+    expect(reasons()).toEqual(["ZonalShiftActive", "ZonalShiftCleared"]);
+    expect(world.events[1]).toMatchObject({
+      type: "Normal",
+      message: "Zonal shift away from us-west-2b has ended: nodes are launched there again",
+    });
+    world.now += 5 * 60_000;
+    state.shifted = [{ zone: "us-west-2b" }];
+    await markShiftedZones(deps);
+    expect(reasons()).toEqual(["ZonalShiftActive", "ZonalShiftCleared", "ZonalShiftActive"]);
+  });
+
+  it("a NodePool that never launches in the shifted zone is told nothing", async () => {
+    const { world, state, deps } = open();
+    const pool = nodePool();
+    const elsewhere = { key: "topology.kubernetes.io/zone", operator: "In" as const, values: ["us-west-2a"] };
+    const spec = { ...pool.spec, template: { ...pool.spec.template, spec: { ...pool.spec.template.spec, requirements: [elsewhere] } } };
+    world.put("NodePool", { ...pool, spec });
+    state.shifted = [{ zone: "us-west-2b" }];
+    await markShiftedZones(deps);
+    expect(world.events).toEqual([]);
+  });
+
   it("an unmanaged cluster is logged once an hour, a failed call each time", async () => {
     const { world, state, deps, marks } = open();
     state.shifted = new NotFoundError("no");

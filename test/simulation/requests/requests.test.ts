@@ -18,6 +18,8 @@ it("to launch a NodeClaim its pass reads the NodeClaim and its class once, and w
     ...{ "get NodeClaim": claims, "list Node": claims, "get EC2NodeClass": claims },
     // Two conditions of the status: launched, and then waiting for its node.
     ...{ "create NodeClaim": claims, "update NodeClaim": claims, "update NodeClaim/status": 2 * claims },
+    // It tells that Launched is True.
+    "create Event": claims,
   });
 });
 
