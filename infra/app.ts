@@ -20,7 +20,7 @@ export function makeApp(options: SynthOptions): Synthesis {
 
 /** The arguments of `settingsFrom`. */
 export const USAGE = (script: string): string =>
-  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--scrape] [--create-node-roles] [--assets-bucket NAME] [--public-url restApi] [--region REGION] [--out DIR]`;
+  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--scrape] [--dashboard] [--create-node-roles] [--assets-bucket NAME] [--public-url restApi] [--region REGION] [--out DIR]`;
 
 async function main(): Promise<void> {
   const { settings, outDir = process.env["CDK_OUTDIR"] ?? "cdk.out" } = settingsFrom(process.argv.slice(2));

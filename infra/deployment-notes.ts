@@ -18,6 +18,8 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   createNodeRoles: "makes the role `KarpenterNodeRole-NAME` and an instance profile of each cluster",
   createWindowsNodeRoles:
     "makes the role `KarpenterNodeRole-NAME-windows` of each cluster too, which an EC2NodeClass of Windows names: a role has one access entry, and that of Windows nodes has the type `EC2_WINDOWS`",
+  dashboard:
+    "makes a dashboard in CloudWatch of what `CLOUDWATCH_METRICS` sends ([dashboards](operate.md#dashboards)); $3 a month beyond the third of an account",
   enforceTls: "queues refuse plain HTTP; false only for local stand-ins of AWS",
   ephemeral: "the table is deleted with the stack: for trials",
   eventBus: "the EventBridge bus of this account and region that announcements are sent to: `default`, or another's name",

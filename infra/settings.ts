@@ -154,6 +154,8 @@ const settings = z.strictObject({
    * Makes the admission function, which refuses bad manifests when they are written and converts karpenter.sh/v1beta1.
    */
   admission: z.boolean().default(false),
+  /** Makes a dashboard in CloudWatch, $3 a month beyond the third of an account. */
+  dashboard: z.boolean().default(false),
   /**
    * Makes the metrics function, which Prometheus and others scrape, and has the other functions add up what they count.
    */

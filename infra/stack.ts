@@ -13,9 +13,11 @@ import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { SETTINGS } from "../functions/adapters/setting-table.ts";
 import { VERSION } from "../functions/adapters/version.ts";
 import { makeAlarms, watchDeadLetters } from "./alarms.ts";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
+import { makeDashboard } from "./dashboard.ts";
 import { DEPLOYED, deployedOf } from "./deployed.ts";
 import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS, type FunctionName, isMade, QUEUES, type QueueName } from "./functions.ts";
 import { applyHouseRules } from "./house-rules.ts";
@@ -69,6 +71,7 @@ export class AutoscalerStack extends Stack {
     if (settings.createWindowsNodeRoles)
       for (const { name } of this.#ownClusters()) makeNodeRole(this, name, settings.accessEntries, "windows");
     this.#watch(functions);
+    if (settings.dashboard) this.#show(functions);
     new CfnOutput(this, "Version", { value: VERSION });
     // What a person who installs again without saying it keeps.
     new CfnOutput(this, "UrlKind", { value: settings.publicUrl });
@@ -213,6 +216,12 @@ export class AutoscalerStack extends Stack {
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
     }
     for (const { name } of this.settings.accessEntries ? this.#ownClusters() : []) letFunctionsIn(this, name, functions);
+  }
+
+  #show(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
+    const sent = this.settings.settings["CLOUDWATCH_METRICS"] ?? SETTINGS.CLOUDWATCH_METRICS.fallback;
+    const clusters = this.settings.clusters.map(({ name }) => name);
+    makeDashboard(this, { clusters, sent, functions, deadLetters: this.#deadLetters });
   }
 
   /** Alarms where somebody is told: each costs money, and `status` looks at the queues, too. */

@@ -10,6 +10,7 @@ export const SYNTH_OPTIONS = {
   ephemeral: flag("the table is deleted with the stack: for trials"),
   admission: flag("with the admission function, which refuses mistakes at kubectl apply and converts v1beta1"),
   scrape: flag("with the metrics function, which Prometheus and others scrape"),
+  dashboard: flag("with a dashboard in CloudWatch"),
   "create-node-roles": flag("make the role KarpenterNodeRole-NAME of each cluster"),
   "assets-bucket": text("NAME", "an S3 bucket of yours for the functions' code, in place of that of cdk bootstrap"),
   "public-url": text("KIND", "functionUrl, apiGateway, restApi or none (functionUrl)"),

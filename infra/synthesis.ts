@@ -113,6 +113,7 @@ export function settingsOf(values: SynthValues): { readonly settings: Deployment
       ...(values.ephemeral && { ephemeral: true }),
       ...(values.admission && { admission: true }),
       ...(values.scrape && { scrape: true }),
+      ...(values.dashboard && { dashboard: true }),
       ...(values["create-node-roles"] && { createNodeRoles: true }),
       ...(values["assets-bucket"] !== undefined && { assetsBucket: values["assets-bucket"] }),
       ...(values["public-url"] !== undefined && { publicUrl: values["public-url"] }),

@@ -174,6 +174,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   "AWS::ApiGatewayV2::Route": ["apigateway:POST"],
   "AWS::ApiGatewayV2::Stage": ["apigateway:POST"],
   "AWS::CloudWatch::Alarm": ["cloudwatch:PutMetricAlarm"],
+  "AWS::CloudWatch::Dashboard": ["cloudwatch:PutDashboard"],
   "AWS::DynamoDB::Table": [
     "dynamodb:CreateTable",
     "dynamodb:DescribeTable",
