@@ -39,7 +39,9 @@ export class AccessStack extends Stack {
     this.#settings = settings;
     this.#queueArn = new CfnParameter(this, "InterruptionQueueArn", {
       description: "The output InterruptionQueueArn of the functions' stack, whose account the roles here trust",
-      allowedPattern: "^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:.+$",
+      // CloudFormation begins the queue's name with that of its stack, and the roles here trust functions of this name.
+      allowedPattern: `^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:${settings.stackName}-.+$`,
+      constraintDescription: `It must be the output InterruptionQueueArn of a stack named ${settings.stackName}; for a stack of another name make this template with --stack NAME.`,
     }).valueAsString;
     this.#owner = Fn.select(4, Fn.split(":", this.#queueArn));
     Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");

@@ -33,7 +33,7 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   region: "the region, so that the synthesis refuses what it does not have; AWS_REGION when absent",
   rolePath: "path of the roles that CloudFormation names, such as `/platform/`; not of node roles nor of those in other accounts",
   settings: "Karpenter's settings, by their names; see below",
-  stackName: "name of the stack, and the beginning of the names of functions, log groups and schedules. SAM must be given the same",
+  stackName: "name of the stack, and the beginning of the names of functions, log groups and schedules. SAM may be given another",
   tags: "tags of every resource of the stack",
   vpc: "`subnetIds` (two or more) and `securityGroupIds` of the functions that call API servers, for API servers that only a VPC reaches. The cluster's security group must admit them at port 443; the VPC needs a way to AWS's APIs: NAT, or endpoints of sqs, dynamodb, ec2, eks, sts, ssm, logs and, with an event bus, events",
 };

@@ -14,8 +14,11 @@ import { settingsFrom } from "./synthesis.ts";
 /**
  * Bundles the functions and writes dist/template.sam.yaml: the same stack for those who deploy with SAM. Takes the
  * arguments of infra/app.ts. `sam deploy -t dist/template.sam.yaml --stack-name NAME --resolve-s3 --capabilities
- * CAPABILITY_NAMED_IAM`
+ * CAPABILITY_NAMED_IAM`. All names begin with NAME, whatever it is.
  */
+
+/** Stands for the stack's name until it is replaced by what CloudFormation says. */
+const STACK_NAME = "AwsStackName";
 
 interface Resource {
   readonly Type: string;
@@ -26,7 +29,7 @@ interface Resource {
 
 /** The stack as a SAM template whose functions' code is next to it, in a folder per function. */
 export function samTemplate(settings: DeploymentSettings): object {
-  const { stack } = makeApp({ settings, code: () => Code.fromInline("// replaced by CodeUri") });
+  const { stack } = makeApp({ settings: { ...settings, stackName: STACK_NAME }, code: () => Code.fromInline("// replaced by CodeUri") });
   const { Resources, Parameters, Outputs, Description, Metadata } = Template.fromStack(stack).toJSON();
   // CDK's own parameter needs its bootstrap stack, which SAM does not.
   const { BootstrapVersion: _, ...parameters } = (Parameters ?? {}) as Readonly<Record<string, unknown>>;
@@ -35,12 +38,29 @@ export function samTemplate(settings: DeploymentSettings): object {
     AWSTemplateFormatVersion: "2010-09-09",
     Transform: "AWS::Serverless-2016-10-31",
     Description,
-    Metadata,
+    Metadata: named(Metadata, (text) => text.replaceAll(STACK_NAME, settings.stackName)),
     ...(Object.keys(parameters).length > 0 && { Parameters: parameters }),
-    Resources: Object.fromEntries(resources.map(([id, { Metadata: _metadata, ...resource }]) => [id, asSam(resource, stack.stackName)])),
-    Outputs,
+    Resources: Object.fromEntries(
+      resources.map(([id, { Metadata: _metadata, ...resource }]) => [id, named(asSam(resource, stack.stackName), byCloudFormation)]),
+    ),
+    Outputs: named(Outputs, byCloudFormation),
   };
 }
+
+/** A part of the template in which every text with the stack's name is replaced. */
+function named(part: unknown, replace: (text: string) => unknown): unknown {
+  if (typeof part === "string") return part.includes(STACK_NAME) ? replace(part) : part;
+  if (Array.isArray(part)) return part.map((one) => named(one, replace));
+  if (typeof part !== "object" || part === null) return part;
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, named(value, replace)]));
+}
+
+/** "${!" is a plain "${" there. */
+const byCloudFormation = (text: string): object =>
+  text === STACK_NAME
+    ? { Ref: "AWS::StackName" }
+    : // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation replaces it
+      { "Fn::Sub": text.replaceAll("${", "${!").replaceAll(STACK_NAME, "${AWS::StackName}") };
 
 function asSam(resource: Resource, stackName: string): object {
   if (resource.Type !== "AWS::Lambda::Function") {

@@ -1,11 +1,12 @@
-import { flag } from "../../functions/adapters/command-line.ts";
 // `cli install`: from an AWS account and an EKS cluster to an autoscaler that works, in one command.
 // In: a cluster and settings. Out: a line for each check and step. It changes the account and the cluster only when all
 // checks pass, does what is missing, and can be run again at any point. It must never print a secret.
 
+import { flag } from "../../functions/adapters/command-line.ts";
+import { PROGRAM } from "../../functions/adapters/program.ts";
 import { SYNTH_OPTIONS } from "../../infra/synth-options.ts";
 import { ADOPT_OPTIONS } from "../adopt/options.ts";
-import { defineCommand } from "../command.ts";
+import { type Answer, defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
 
 const { config, sources, stack, admission, "public-url": publicUrl } = SYNTH_OPTIONS;
@@ -31,9 +32,12 @@ export const installCommand = defineCommand({
     "dry-run": flag("say what is missing and what would be done; change nothing"),
   },
   run: async ({ values }, print) => {
-    const [{ install }, { awsPorts }, { settingsFor }, { BadInput }] = await Promise.all([
+    const [{ install }, { examined }, { awsPorts }, { awsInspector }, { ownCaller }, { settingsFor }, { BadInput }] = await Promise.all([
       import("./install.ts"),
+      import("./examined.ts"),
       import("./aws-ports.ts"),
+      import("../installation/inspector.ts"),
+      import("../../functions/adapters/aws/own-caller.ts"),
       import("./settings-for.ts"),
       import("../../infra/end-with.ts"),
     ]);
@@ -44,7 +48,16 @@ export const installCommand = defineCommand({
       const { deployment, "keep-deployment": keepDeployment } = values;
       const isWayInGiven = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
       const given = settingsFor(values, region);
-      if (!fromKarpenter) return await install({ cluster, region, settings: given, isWayInGiven, withDefaultPool, dryRun }, ports, print);
+      const withDoctor = async (answer: Answer): Promise<Answer> => {
+        if (dryRun) return answer;
+        const inspector = awsInspector(region, (service) => ownCaller(service, region));
+        const isHealthy = await examined({ cluster, region, stackName: given.stackName }, { ...ports, inspector, now: Date.now }, print);
+        if (isHealthy) return answer;
+        const mend = `it is installed, but not everything works yet; mend what is marked FAULT above, then run ${PROGRAM} doctor --cluster ${cluster}`;
+        return { ...answer, isUsable: false, messages: [...(answer.messages ?? []), mend] };
+      };
+      if (!fromKarpenter)
+        return await withDoctor(await install({ cluster, region, settings: given, isWayInGiven, withDefaultPool, dryRun }, ports, print));
       const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }, { adoptPorts }] = await Promise.all([
         import("../adopt/from-karpenter.ts"),
         import("../adopt/adopt.ts"),
@@ -57,7 +70,7 @@ export const installCommand = defineCommand({
       const installed = await install({ cluster, region, settings, isWayInGiven, withDefaultPool, dryRun }, ports, print);
       const adopted = await adopt(options, adopting, print);
       const messages = [...(installed.messages ?? []), ...(adopted.messages ?? [])];
-      return { ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false };
+      return await withDoctor({ ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false });
     } catch (error) {
       if (error instanceof BadInput) throw new InputError(error.message);
       throw error instanceof Error && !(error instanceof InputError)

@@ -93,4 +93,10 @@ async function remove({ cluster, stackName }: UninstallOptions, found: Found, po
   if (stack === undefined) return;
   print(`removing stack ${stackName}`);
   await removeStack(stackName, ports, print);
+  // A function may have launched what was planned before, until it lost its table.
+  const late = await left.instances(cluster);
+  if (late.length === 0) return;
+  await left.terminate(late);
+  await left.removeLaunchTemplates(cluster);
+  print(`terminated ${late.join(", ")}, which came meanwhile`);
 }

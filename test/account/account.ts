@@ -133,7 +133,7 @@ export async function startAccount({
       if (!isStale) lastAnswers.set(question, await answerOf(raw, ministack.url));
       send(response, lastAnswers.get(question) ?? refused(call, "ValidationError", "Stack with that name does not exist", 400));
     }
-    if (/Stack$/.test(call.action ?? "") && call.service === "cloudformation") stackChangedAt = Date.now();
+    if (/Stack$|^ExecuteChangeSet$/.test(call.action ?? "") && call.service === "cloudformation") stackChangedAt = Date.now();
     hook?.(number, "after");
   }
 
@@ -181,7 +181,7 @@ export async function startAccount({
   /** AWS CloudFormation User Guide, Troubleshooting, Template validation error: types that a region does not have. */
   async function missingTypes(call: AwsCall): Promise<Reply | undefined> {
     const { missingTypes: missing } = account.settings;
-    if (!/^(Create|Update)Stack$/.test(call.action ?? "") || missing.length === 0) return undefined;
+    if (!/^((Create|Update)Stack|CreateChangeSet)$/.test(call.action ?? "") || missing.length === 0) return undefined;
     const { TemplateURL = "" } = call.input as { readonly TemplateURL?: string };
     const template = await awsRequest(ministack, "s3", { method: "GET", path: new URL(TemplateURL).pathname });
     const found = missing.filter((type) => template.includes(`"${type}"`));
@@ -265,6 +265,13 @@ function ownAnswer(call: AwsCall, settings: AccountSettings, ministack: MiniStac
       const who = `<Arn>arn:aws:sts::${settings.account}:assumed-role/Installer/me</Arn><UserId>AROA:me</UserId><Account>${settings.account}</Account>`;
       return xml(`<GetCallerIdentityResponse><GetCallerIdentityResult>${who}</GetCallerIdentityResult></GetCallerIdentityResponse>`);
     }
+    // AWS's default of both quotas of vCPUs for a new account; CloudWatch has nothing of a new account yet.
+    case "servicequotas:GetServiceQuota":
+      return json(200, { Quota: { ServiceCode: "ec2", QuotaCode: input["QuotaCode"], Value: 5 } });
+    case "monitoring:GetMetricStatistics":
+      return xml(
+        `<GetMetricStatisticsResponse><GetMetricStatisticsResult><Label>x</Label><Datapoints/></GetMetricStatisticsResult></GetMetricStatisticsResponse>`,
+      );
     case "lambda:GetAccountSettings": {
       const reserved = made.reduce((sum, { properties }) => sum + Number(properties["ReservedConcurrentExecutions"] ?? 0), 0);
       const { lambdaLimit } = settings;

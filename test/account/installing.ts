@@ -103,6 +103,7 @@ export async function found({ ministack }: Account) {
       ...(await rest("apigateway", "/restapis", /"id": ?"([^"]+)"/g)),
     ],
     roles: (await query("iam", "2010-05-08", "ListRoles", /<RoleName>([^<]+)</g)).filter((name) => /karpenter/i.test(name)),
+    profiles: await query("iam", "2010-05-08", "ListInstanceProfiles", /<InstanceProfileName>([^<]+)</g),
   };
 }
 

@@ -6,6 +6,7 @@ import { startFakeAws } from "../e2e/fake-aws/fake-aws.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { startAccount } from "./account.ts";
 import { accountWith, REGION } from "./account-of.ts";
+import { commandFaults, documentedCalls } from "./aws-commands.ts";
 import { CAUSES, playCause } from "./failed-creates.ts";
 import { asPerson } from "./installing.ts";
 import { playKills } from "./kills.ts";
@@ -46,6 +47,12 @@ try {
   for (const [name, way] of Object.entries(WAYS)) await check(`the way in is chosen and kept: ${name}`, () => playWay(account, dir, way));
   await check("a REST API hands the path on without its stage", () => playRestApi(account, dir));
   await check("an installation that is killed ends the same when it is run again", () => playKills(account, dir, kills));
+  await check("every command of AWS's own program that documents and sentences name has the form of AWS's service models", async () => {
+    const calls = documentedCalls();
+    const faults = calls.flatMap(commandFaults);
+    if (faults.length > 0 || calls.length < 15) throw new Error(`${calls.length} commands\n${faults.join("\n")}`);
+    return `${calls.length} commands`;
+  });
   await check("every call has the form that AWS's own service models describe", async () => {
     if (account.shapeFaults.length > 0) throw new Error(account.shapeFaults.join("\n"));
     return `${account.calls.length} calls of ${new Set(account.calls).size} operations`;

@@ -26,8 +26,11 @@ export function personsQuestion({ service, action, input }: AwsCall, { region, a
     s3: () => `arn:aws:s3:::${one("Bucket")}${given["Key"] === undefined ? "" : `/${one("Key")}`}`,
     eks: () => arn(`cluster/${String(given["name"] ?? given["clusterName"] ?? "*")}`),
     secretsmanager: () => one("SecretId"),
-    iam: () => `arn:aws:iam::${account}:role/${one("RoleName")}`,
-    ec2: () => (action.startsWith("Describe") ? "*" : arn("launch-template/lt-1")),
+    iam: () =>
+      action.includes("InstanceProfile")
+        ? `arn:aws:iam::${account}:instance-profile${String(given["PathPrefix"] ?? `/karpenter/${region}/c/${one("InstanceProfileName")}`)}`
+        : `arn:aws:iam::${account}:role/${one("RoleName")}`,
+    ec2: () => (action.startsWith("Describe") ? "*" : arn(action === "TerminateInstances" ? "instance/i-1" : "launch-template/lt-1")),
     dynamodb: () => arn(`table/${one("TableName")}`),
   };
   return {
@@ -35,8 +38,8 @@ export function personsQuestion({ service, action, input }: AwsCall, { region, a
     resource: resources[service]?.() ?? "*",
     context: {
       "aws:RequestedRegion": region,
-      // The launch templates of an account are those of the functions here, which carry these tags.
-      ...(name === "ec2:DeleteLaunchTemplate" && { "aws:ResourceTag/karpenter.sh/nodepool": "default" }),
+      // The launch templates and instances of an account are those of the functions here, which carry these tags.
+      ...(["ec2:DeleteLaunchTemplate", "ec2:TerminateInstances"].includes(name) && { "aws:ResourceTag/karpenter.sh/nodepool": "default" }),
     },
   };
 }

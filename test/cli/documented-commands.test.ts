@@ -1,64 +1,89 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { argumentsOf } from "../../cli/command.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 import { parseArguments } from "../../functions/adapters/command-line.ts";
 import { settingsFrom } from "../../infra/synthesis.ts";
+import { commandsOf, DOCUMENTED } from "../support/documented.ts";
 
-/** The path of a newcomer: from what it is, to a deployment by each way, and out again. */
-const PAGES = ["README.md", "docs/index.md", "docs/deploy.md", "docs/security.md", "docs/costs.md"];
-
-interface Written {
-  readonly page: string;
-  readonly line: string;
-  readonly words: readonly string[];
-}
-
-/** The commands of the shell blocks of a page, without comments, pipes and what follows them. */
-function commandsOf(page: string): readonly Written[] {
-  const blocks = [...readFileSync(page, "utf8").matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) =>
-    block.replaceAll("\\\n", " "),
-  );
-  return blocks.flatMap((block) =>
-    block.split("\n").flatMap((text) =>
-      text
-        .replace(/\s#\s.*$/, "")
-        .split(/ \| | && |; /)
-        .map((line) => line.trim())
-        .filter((line) => line !== "" && !line.startsWith("#"))
-        .map((line) => ({ page, line, words: line.split(/\s+/) })),
-    ),
-  );
-}
-
-const all = PAGES.flatMap(commandsOf);
-const scripts = Object.keys((JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: object }).scripts);
+/**
+ * Who runs what documents tell people to type: the beginning of a command, and words that must be in it; a file that
+ * runs it, and words of that file. The first that fits holds.
+ */
+const RUN_BY: readonly (readonly [beginning: string, has: string, file: string, words: string])[] = [
+  ["npm ci", "", ".ci/run", "npm ci"],
+  ["npm i karpenter-serverless", "", "test/account/first-node.ts", "npm i "],
+  ["npm test", "", ".ci/run", "npm test"],
+  ["npm start", "", ".ci/run", "npm start"],
+  ["npm run -s bootstrap", "", "package.json", '"bootstrap"'],
+  ["npm run -s deploy", "", "test/infra/stack-on-ministack.ts", "deployTemplate"],
+  ["npm run", "", "package.json", '"scripts"'],
+  ["adopt", "", "test/hand-over/karpenter-and-back.ts", "adopt"],
+  ["consolidate", "", "test/hostile/main.ts", ""],
+  ["convert", "", "test/cli/convert/on-server.ts", "convert"],
+  ["cost", "", "test/infra/release/from-empty-folder.ts", 'run("cost"'],
+  ["doctor", "", "test/account/first-node.ts", "karpenter-serverless doctor"],
+  ["history", "", "test/cli/history/questions.test.ts", "history"],
+  ["install", "--from-karpenter", "test/hand-over/karpenter-and-back.ts", "--from-karpenter"],
+  ["install", "", "test/account/first-node.ts", "karpenter-serverless install"],
+  ["lab", "", ".ci/run", "npm start"],
+  ["manifests", "", "test/account/first-node.ts", "karpenter-serverless manifests"],
+  ["rebuild", "", "test/cli/rebuild/cluster.test.ts", "rebuild"],
+  ["report", "", "test/cli/history/questions.test.ts", "report"],
+  ["sam", "", ".ci/run", "npm run -s sam"],
+  ["solve", "", "test/infra/release/from-empty-folder.ts", 'run("solve"'],
+  ["status", "", "test/account/first-node.ts", "karpenter-serverless status"],
+  ["synth", "", ".ci/run", "npm run -s synth"],
+  ["uninstall", "--keep-nodes", "test/hand-over/karpenter-and-back.ts", "--keep-nodes"],
+  ["uninstall", "", "test/account/first-node.ts", "karpenter-serverless uninstall"],
+  ["upgrade", "", "test/account/upgrade.ts", "upgrade --cluster"],
+  ["view", "", "test/console/on-real-server.ts", '"view"'],
+  ["what-if", "", "test/cli/what-if/on-real-server.ts", "what-if"],
+  ["why", "", "test/cli/history/questions.test.ts", "why"],
+  ["kubectl", "", "test/cli/documented-on-server.ts", "DOCUMENTED"],
+  ["aws", "", "test/account/main.ts", "documentedCalls"],
+  ["jq", "", "test/cli/documented-on-server.ts", "jq"],
+  ["npx -y aws-cdk", "", "package.json", "aws-cdk@"],
+  ["sam deploy", "", ".ci/run", "sam validate --lint"],
+  ["terraform", "", "examples/terraform/main.tf", "aws_cloudformation_stack"],
+  ["curl", "", "test/console/in-browser.ts", ""],
+  ["alias", "", "docs/history.md", "alias"],
+  ["export", "", "docs/history.md", "export"],
+];
 
 /** The command of our program and its arguments; undefined for another program. */
 function ownOf(words: readonly string[]): readonly [string, readonly string[]] | undefined {
   const rest = (from: number): readonly [string, readonly string[]] => [words[from] ?? "", words.slice(from + 1)];
-  if (words[0] === "npx" && words[1] === "karpenter-serverless") return rest(2);
-  if (words[0] === "kubectl" && words[1] === "karpenter-serverless") return rest(2);
+  if (["npx", "kubectl"].includes(words[0] ?? "") && words[1] === "karpenter-serverless") return rest(2);
   if (words[0] === "karpenter-serverless") return rest(1);
+  const given = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
+  if (words[0] === "npm" && words[1] === "start") return ["lab", given];
   if (words[0] !== "npm" || words[1] !== "run") return undefined;
   const script = words.slice(2).find((word) => !word.startsWith("-")) ?? "";
-  const given = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
   if (script === "cli") return [given[0] ?? "", given.slice(1)];
   return ["manifests", "cost", "synth", "sam"].includes(script) ? [script, given] : undefined;
 }
 
+const all = DOCUMENTED.flatMap(({ page, line }) => commandsOf(line).map((words) => ({ page, line: words.join(" "), words })));
 const own = all.flatMap((written) => {
   const found = ownOf(written.words);
   return found === undefined ? [] : [{ ...written, command: found[0], args: found[1] }];
 });
+const scripts = Object.keys((JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: object }).scripts);
 
-describe("the commands that documents tell newcomers to type", () => {
+describe("the commands that documents tell people to type", () => {
   it("documents show the ways to deploy, to look and to remove", () => {
     const shown = new Set(own.map(({ command }) => command));
-    for (const name of ["install", "synth", "sam", "manifests", "status", "doctor", "uninstall", "cost"]) expect(shown).toContain(name);
+    for (const name of ["install", "synth", "sam", "manifests", "status", "doctor", "upgrade", "adopt", "uninstall", "cost"])
+      expect(shown).toContain(name);
+    for (const page of ["README.md", "docs/deploy.md", "docs/migrate.md", "docs/operate.md"])
+      expect(
+        all.some((written) => written.page === page),
+        page,
+      ).toBe(true);
   });
 
-  it.for(own)("$page: $line", async ({ command, args }) => {
+  it.for(own)("the program takes the arguments, $page: $line", async ({ command, args }) => {
     if (command === "sam") return expect(() => settingsFrom(args)).not.toThrow();
     if (command.startsWith("-")) return;
     const found = COMMANDS.find(({ name }) => name === command);
@@ -74,5 +99,17 @@ describe("the commands that documents tell newcomers to type", () => {
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
+  });
+
+  it("each command has a place that runs it, which names it", () => {
+    const missing = all.flatMap(({ page, words }) => {
+      const [name, args] = ownOf(words) ?? [undefined, []];
+      const line = name === undefined || name.startsWith("-") ? words.join(" ") : [name, ...args].join(" ");
+      const place = RUN_BY.find(([beginning, has]) => line.startsWith(beginning) && line.includes(has));
+      if (place === undefined) return [`${page}: nobody runs "${line}"; say in RUN_BY who does`];
+      const [, , file, text] = place;
+      return existsSync(file) && readFileSync(file, "utf8").includes(text) ? [] : [`${page}: ${file} does not run "${line}"`];
+    });
+    expect(missing).toEqual([]);
   });
 });

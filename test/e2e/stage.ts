@@ -35,10 +35,12 @@ export interface StageOptions {
   readonly readyAfter: string;
   /** Further flags of the control plane. */
   readonly clusterArgs?: readonly string[];
+  /** Further variables of the control plane. */
+  readonly clusterEnv?: Readonly<Record<string, string>>;
 }
 
 export async function startStage(options: StageOptions): Promise<Stage> {
-  const { dataDir, aws, clusterArgs = [] } = options;
+  const { dataDir, aws, clusterArgs = [], clusterEnv = {} } = options;
   const bootFailures = new Map<string, string>();
   let cluster: TestCluster | undefined;
   const fake = await startFakeAws({
@@ -50,7 +52,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
       await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
     },
   });
-  cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER, args: clusterArgs });
+  cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER, args: clusterArgs, env: clusterEnv });
   const running = cluster;
   Object.assign(fake.cluster, { endpoint: running.server, caData: running.caData });
   return {

@@ -4,7 +4,7 @@ import { apply, deployment, PATIENTLY } from "../e2e/arrange.ts";
 import { list } from "../e2e/observe.ts";
 import { CLUSTER } from "../e2e/stage.ts";
 import { CLASS, pool } from "../versus/courses/objects.ts";
-import type { Account } from "./account.ts";
+import { type Account, unlessDoctorAsksMore } from "./account.ts";
 import type { Check } from "./check.ts";
 import { installKarpenter } from "./karpenter-deployment.ts";
 import { alive, goesOn, podsIn, type Seen, sameAs, see, settled, unmarked } from "./seen.ts";
@@ -53,7 +53,11 @@ export async function karpenterAndBack({ stage, run, kill, config }: Account, ch
     await check("install --from-karpenter, killed when Karpenter has ended and repeated, takes the nodes over", async () => {
       const args = ["install", "--cluster", CLUSTER, "--config", config, "--from-karpenter"];
       await kill("scaled Deployment", args);
-      await run(args);
+      await run(args).catch(unlessDoctorAsksMore);
+    });
+    await check("adopt by itself finds nothing that is left to take over", async () => {
+      const said = await run(["adopt", "--cluster", CLUSTER]);
+      if (!said.includes("wrote the records of 0 NodeClaims")) throw new Error(said);
     });
     await check("no machine was replaced, no pod moved, and no node is marked", unchanged);
     await check("a new pod gets a machine from the functions, and the others stay", grows);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it, vi } from "vitest";
@@ -666,6 +667,39 @@ describe("the SAM template", () => {
     const functions = Object.values(sam.Resources).filter(({ Type }) => Type === "AWS::Serverless::Function");
     expect(functions.map(({ Properties }) => Properties["CodeUri"])).toEqual(FUNCTION_NAMES.map((name) => `./${name}`));
     for (const { Properties } of functions) expect(Properties).not.toHaveProperty("Code");
+  });
+
+  it("the SAM template names everything by the stack that it is deployed as, and nothing otherwise", () => {
+    const settings = (stackName: string) =>
+      parseSettings(
+        {
+          stackName,
+          clusters: [
+            { name: "c1", sources: all },
+            { name: "theirs", account: "222233334444" },
+          ],
+        },
+        "test",
+      );
+    const { Resources, Outputs, Metadata } = samTemplate(settings("spare")) as Readonly<
+      Record<"Resources" | "Outputs" | "Metadata", object>
+    >;
+    const deployed = JSON.stringify({ Resources, Outputs });
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation replaces it
+    expect(deployed).toContain('"FunctionName":{"Fn::Sub":"${AWS::StackName}-provision"}');
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation replaces it
+    expect(deployed).toContain('{"Fn::Sub":":iam::222233334444:role/${AWS::StackName}-theirs-provision"}');
+    expect(deployed).not.toMatch(/spare|AwsStackName/);
+    expect(JSON.stringify(Metadata)).toContain('"stackName":"spare"');
+  });
+
+  it("a cluster's account takes the functions of no stack of another name", () => {
+    const settings = parseSettings({ stackName: "spare", clusters: [{ name: "c1" }, { name: "theirs", account: "222233334444" }] }, "test");
+    const { access } = makeApp({ settings, outDir: join(outDir, "spare"), code: () => Code.fromInline("0") });
+    const { AllowedPattern } = Template.fromStack(access[0] as Stack).toJSON()["Parameters"]["InterruptionQueueArn"];
+    const queue = (stack: string): string => `arn:aws:sqs:us-west-2:111122223333:${stack}-InterruptionQueue1A2B-3C4D`;
+    expect(queue("spare")).toMatch(new RegExp(AllowedPattern));
+    expect(queue("karpenter-serverless")).not.toMatch(new RegExp(AllowedPattern));
   });
 });
 

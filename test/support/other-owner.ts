@@ -94,6 +94,8 @@ export interface OtherOwner {
   readonly condition: (kind: "Node" | "NodeClaim", name: string, type: string, status?: Condition["status"]) => void;
   /** Each write, event, record and call of ours that is about something of the owner: there must be none. */
   readonly touched: () => Promise<readonly string[]>;
+  /** How many writes the functions have made, to whatever: without any, `touched` says nothing. */
+  readonly ourWrites: () => number;
 }
 
 /** Starts another owner with some machines that have registered. The lab must run one node of its own. */
@@ -120,6 +122,7 @@ export async function otherOwner(owner: Owner, lab: Lab, { calls }: Watched, cou
     });
 
   const writes: string[] = [];
+  let ourWrites = 0;
   const names = new Set<string>();
   const own = (kind: string, name: string): void => void names.add(`${kind} ${name}`);
   for (const object of owner.objects) {
@@ -127,6 +130,7 @@ export async function otherOwner(owner: Owner, lab: Lab, { calls }: Watched, cou
     own(String(object["kind"]), object.metadata.name);
   }
   world.onChange(({ kind, verb, subresource, object, old = object, user }) => {
+    if (user === PRODUCT) ourWrites += 1;
     const onNode = (one: ApiObject): boolean => names.has(`Node ${(one.spec as { nodeName?: string } | undefined)?.nodeName}`);
     if (kind === "Pod" ? !onNode(object) && !onNode(old) : !names.has(`${kind} ${object.metadata.name}`)) return;
     if (kind === "Pod") own(kind, object.metadata.name);
@@ -203,6 +207,7 @@ export async function otherOwner(owner: Owner, lab: Lab, { calls }: Watched, cou
   }
   return {
     machines,
+    ourWrites: () => ourWrites,
     own,
     change,
     condition,

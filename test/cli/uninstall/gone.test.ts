@@ -90,6 +90,21 @@ describe("uninstall of a cluster that is gone", () => {
     }
   });
 
+  it("an instance that a function has launched meanwhile is ended after the stack", async () => {
+    const world = orphaned();
+    const { uninstallPorts } = world;
+    world.uninstallPorts = () => {
+      const ports = uninstallPorts.call(world);
+      const remove: typeof ports.stacks.remove = async (name) => {
+        world.left.instances = ["i-late"];
+        await ports.stacks.remove(name);
+      };
+      return { ...ports, stacks: { ...ports.stacks, remove } };
+    };
+    expect((await run(world)).text).toContain("terminated i-late, which came meanwhile");
+    expect(world.left).toEqual(NOTHING);
+  });
+
   it("tables of a stack that is gone too are found by their tags", async () => {
     const world = orphaned();
     world.stack = undefined;

@@ -83,13 +83,17 @@ export async function buildCluster(): Promise<string> {
   return binary;
 }
 
-/** Starts a cluster (about 3 s) on free ports of 127.0.0.1. `args` are further flags of `testcluster up`. */
+/**
+ * Starts a cluster (about 3 s) on free ports of 127.0.0.1. `args` are further flags of `testcluster up`, `env` further
+ * variables of it.
+ */
 export async function startCluster(options: {
   readonly dataDir: string;
   readonly clusterName: string;
   readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<TestCluster> {
-  const { dataDir, clusterName, args = [] } = options;
+  const { dataDir, clusterName, args = [], env = {} } = options;
   const testcluster = await buildCluster();
   mkdirSync(dataDir, { recursive: true });
   const readyFile = join(dataDir, "ready.json");
@@ -98,6 +102,7 @@ export async function startCluster(options: {
     name: "the test cluster",
     command: testcluster,
     args: ["up", "--data-dir", dataDir, "--cluster-name", clusterName, "--pod-stop-after=200ms", ...args],
+    env: { ...process.env, ...env },
     logFile: join(dataDir, "up.log"),
     isReady: async () => existsSync(readyFile) && readFileSync(readyFile, "utf8").endsWith("\n"),
     readyTimeoutMs: 300_000,
