@@ -23,7 +23,7 @@ export interface ClaimStory {
 }
 
 type Range = Pick<HistoryRange, "since" | "until">;
-type Source = Pick<HistorySource, "cluster" | "store">;
+type Source = Pick<HistorySource, "cluster"> & { readonly store: Pick<HistorySource["store"], "history"> };
 
 /** The story of a NodeClaim; undefined when nothing is known of it. */
 export async function claimStory(
@@ -68,7 +68,7 @@ function factsOf(name: string, own: readonly HistoryEntry[], record: NodeClaimRe
 }
 
 /** Why nodes stay, as the last pass of disruption that saw a change wrote it. */
-export async function readNodeStays({ cluster, store }: Source): Promise<Stays | undefined> {
+export async function readNodeStays({ cluster, store }: Pick<HistorySource, "cluster" | "store">): Promise<Stays | undefined> {
   const document = await store.getDocument(staysDocument(cluster)).catch(() => undefined);
   return document && readStays(new TextDecoder().decode(document.bytes));
 }

@@ -9,6 +9,12 @@ import { timeText } from "./time.ts";
 const FORMATS = ["markdown", "csv", "json"] as const;
 export type ReportFormat = (typeof FORMATS)[number];
 
+/** EC2's code, in words where it is the usual one. */
+const failureText = (code: string): string =>
+  /Capacity|MaxSpotInstanceCount|VcpuLimit/.test(code)
+    ? "EC2 had no capacity, or the account has reached a limit; another type, zone or capacity type is tried next"
+    : "history has the message";
+
 /** Throws InputError. */
 export function formatOf(text = "markdown"): ReportFormat {
   const found = FORMATS.find((format) => format === text);
@@ -101,7 +107,7 @@ function asMarkdown(made: Report, nodePool: string | undefined): string {
     ),
     ...(Object.keys(endings).length > 0 ? ["", "Why nodes ended:", "", ...list(endings, whyItEnds)] : []),
     ...(Object.keys(launchFailures).length > 0
-      ? ["", "NodeClaims whose launch brought no machine:", "", ...list(launchFailures, () => "the reason that EC2 or the launch gave")]
+      ? ["", "NodeClaims whose launch brought no machine:", "", ...list(launchFailures, failureText)]
       : []),
     ...table(["day", "NodePool", "capacity type", "node hours", "cost"], days),
   ].join("\n")}\n`;

@@ -2,10 +2,11 @@ import type { ViewSource } from "../../console/server/source.ts";
 import type { HistoryEntry, HistoryRange } from "../../core/model/history-entry.ts";
 import { clusterOverview, podOverviews } from "../../core/overview/cluster.ts";
 import { type DecisionSettings, decisionsOf, type ReadState } from "../../core/overview/decisions.ts";
-import { pastOverview } from "../../core/overview/past.ts";
-import type { ClusterOverview, CostPoint, PastOverview, PodOverview, Scene, ViewIndex } from "../../core/overview/types.ts";
+import { pastEvent, pastOverview } from "../../core/overview/past.ts";
+import type { ClusterOverview, CostPoint, PastOverview, PodOverview, Scene, SceneFigures, ViewIndex } from "../../core/overview/types.ts";
 import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
+import { claimStory } from "../history/read.ts";
 import { sentenceOf } from "../input-error.ts";
 import type { Source } from "../what-if/source.ts";
 
@@ -34,9 +35,10 @@ interface Kept {
   fingerprint: string;
   /** When they were made, ms since the epoch. */
   decidedAt: number;
-  past: PastOverview | undefined;
-  /** When the history was read. */
-  pastAt: number;
+  /** What happened, by days; each with when it was read. */
+  readonly pasts: Map<number, { readonly readAt: number; readonly past: PastOverview }>;
+  /** Why the history cannot be read; the last day's that could is shown until then. */
+  pastProblem: string | undefined;
 }
 
 /** A view of clusters, and the reader that keeps it up to date. */
@@ -61,8 +63,8 @@ export function clusterSource(
         points: [],
         fingerprint: "",
         decidedAt: 0,
-        past: undefined,
-        pastAt: 0,
+        pasts: new Map(),
+        pastProblem: undefined,
       },
     ]),
   );
@@ -80,7 +82,7 @@ export function clusterSource(
     try {
       source = await read();
     } catch (error) {
-      own.scene = { id, name, problem: sentenceOf(error, "view") };
+      own.scene = { ...own.scene, problem: sentenceOf(error, "view") };
       changed();
       return error;
     }
@@ -90,7 +92,7 @@ export function clusterSource(
     const fingerprint = fingerprintOf(state);
     const isSame = before !== undefined && fingerprint === own.fingerprint;
     const first = clusterOverview(name, state, undefined, remarks);
-    Object.assign(own, { scene: { id, name }, state, pods: undefined });
+    Object.assign(own, { scene: { id, name, figures: figuresOf(own.overview ?? first) }, state, pods: undefined });
     // The facts are shown at once; what would be decided follows, since it takes seconds on a large cluster.
     if (before === undefined) {
       own.overview = first;
@@ -106,20 +108,38 @@ export function clusterSource(
       Object.assign(own, { fingerprint, decidedAt: snapshot.now });
     }
     addPoint(own, own.overview);
-    if (history !== undefined && snapshot.now - own.pastAt >= RENEW_MS) await readPast(own, own.overview, history);
+    if (history !== undefined) await pastOf(own, 1, history).catch(() => {});
+    // The cluster is shown without its past rather than not at all.
+    own.scene = { ...{ id, name, figures: figuresOf(own.overview) }, ...(own.pastProblem !== undefined && { problem: own.pastProblem }) };
     changed();
     return undefined;
   };
 
-  const readPast = async (own: Kept, overview: ClusterOverview, history: NonNullable<Readable["history"]>): Promise<void> => {
-    const since = overview.at - PAST_MS;
+  /** What happened in so many days; read anew each minute, a longer time more rarely. */
+  const pastOf = async (own: Kept, days: number, history: NonNullable<Readable["history"]>): Promise<PastOverview | undefined> => {
+    const { overview, state } = own;
+    if (overview === undefined || state === undefined) return undefined;
+    const known = own.pasts.get(days);
+    if (known !== undefined && overview.at - known.readAt < (days === 1 ? RENEW_MS : LONG_RENEW_MS)) return known.past;
+    const [since, until] = [overview.at - days * DAY_MS, overview.at + 1];
     try {
-      const entries = await history({ since, until: overview.at + 1 });
-      if (entries !== undefined) Object.assign(own, { past: pastOverview(entries, overview, since), pastAt: overview.at });
+      const entries = await history({ since, until });
+      if (entries === undefined) return undefined;
+      const past = pastOverview({ cluster: overview.name, entries, records: state.records, since, until });
+      own.pasts.set(days, { readAt: overview.at, past });
+      own.pastProblem = undefined;
+      return past;
     } catch (error) {
-      // The cluster is shown without its past rather than not at all.
-      own.scene = { ...own.scene, problem: `the history cannot be read: ${sentenceOf(error, "view")}` };
+      own.pastProblem = `the history cannot be read: ${sentenceOf(error, "view")}`;
+      throw error;
     }
+  };
+
+  /** The history of a cluster that is there and has one. */
+  const historyOf = (id: string): { readonly own: Kept; readonly history: NonNullable<Readable["history"]> } | undefined => {
+    const own = kept.get(id);
+    const history = readables.find((one) => one.id === id)?.history;
+    return own !== undefined && history !== undefined ? { own, history } : undefined;
   };
 
   return {
@@ -127,7 +147,12 @@ export function clusterSource(
       ...{ version: 1, kind, title, revision },
       scenes: [...kept.values()].map(({ scene }) => scene),
       costs: Object.fromEntries([...kept].map(([id, { points }]) => [id, points])),
-      past: Object.fromEntries([...kept].flatMap(([id, { past }]) => (past ? [[id, past]] : []))),
+      past: Object.fromEntries(
+        [...kept].flatMap(([id, { pasts }]) => {
+          const day = pasts.get(1);
+          return day === undefined ? [] : [[id, day.past]];
+        }),
+      ),
     }),
     scene: async (id) => kept.get(id)?.overview,
     pods: async (id) => {
@@ -135,6 +160,18 @@ export function clusterSource(
       if (own?.state === undefined) return undefined;
       own.pods ??= podOverviews(own.state);
       return own.pods;
+    },
+    past: async (id, days) => {
+      const found = historyOf(id);
+      return found && (await pastOf(found.own, days, found.history).catch(() => undefined));
+    },
+    story: async (id, nodeClaim) => {
+      const { own, history } = historyOf(id) ?? {};
+      if (own?.state === undefined || own.overview === undefined || history === undefined) return undefined;
+      const store = { history: async (_: string, range: HistoryRange) => (await history(range)) ?? [] };
+      const range = { since: own.overview.at - STORY_MS, until: own.overview.at + RENEW_MS };
+      const story = await claimStory({ cluster: own.overview.name, store }, nodeClaim, range, own.state.records).catch(() => undefined);
+      return story?.entries.map(pastEvent);
     },
     onChange: (listener) => {
       listeners.add(listener);
@@ -151,8 +188,19 @@ export function clusterSource(
 /** How long a page has to fetch the first picture before the search for savings keeps the processor busy. */
 const FIRST_PICTURE_MS = 150;
 
-/** How much of the history is shown, ms. */
-const PAST_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+/** How far back a NodeClaim's own story is looked for: as long as the history is kept unless HISTORY_DAYS says otherwise. */
+const STORY_MS = 30 * DAY_MS;
+/** A month's figures change little in ten minutes, and reading them takes a query for each day. */
+const LONG_RENEW_MS = 600_000;
+
+function figuresOf({ at, cost, nodes, pods, waiting, claims }: ClusterOverview): SceneFigures {
+  const left = waiting.filter(({ state }) => state === "left").reduce((sum, group) => sum + group.pods.length, 0);
+  return {
+    ...{ at, cost, nodes: nodes.length, pods: pods.total, waiting: pods.waiting, left, claims: claims.length },
+    spotNodes: nodes.filter(({ capacityType }) => capacityType === "spot").length,
+  };
+}
 
 /** Time alone may change what is decided, so a cluster at rest is looked at anew so often. */
 const RENEW_MS = 60_000;

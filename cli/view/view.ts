@@ -82,14 +82,31 @@ async function follow(source: ClusterViewSource, everyMs: number, hasEnded: () =
   }
 }
 
+/** "prod (us-west-2)" for a context that `aws eks update-kubeconfig` has named by the cluster's ARN. */
+export function shortName(context: string): string {
+  const [, region, cluster] = /^arn:aws[\w-]*:eks:([^:]+):\d+:cluster\/(.+)$/.exec(context) ?? [];
+  return cluster === undefined ? context : `${cluster} (${region})`;
+}
+
 async function liveClusters({ clusters, allOfStack }: ViewOptions): Promise<readonly Readable[]> {
-  const { openLive } = await import("../what-if/live.ts");
-  const choices = allOfStack === undefined ? clusters : await choicesOf(allOfStack);
+  const [{ openLive }, { kubeconfigCluster }] = await Promise.all([import("../what-if/live.ts"), import("../what-if/kubeconfig.ts")]);
+  const named = await Promise.all(
+    clusters.map(async (choice) =>
+      // The page names the context that is looked at.
+      choice.cluster === undefined && choice.context === undefined
+        ? {
+            ...choice,
+            context: (await kubeconfigCluster(choice.kubeconfig === undefined ? {} : { kubeconfig: choice.kubeconfig })).context,
+          }
+        : choice,
+    ),
+  );
+  const choices = allOfStack === undefined ? named : await choicesOf(allOfStack);
   return choices.map((choice, i) => {
     let opened: ReturnType<typeof openLive> | undefined;
     return {
       id: String(i),
-      name: choice.cluster ?? choice.context ?? "current context",
+      name: choice.cluster ?? shortName(choice.context ?? ""),
       history: async (range) => (await opened)?.history?.(range),
       read: async () => {
         opened ??= openLive(choice);

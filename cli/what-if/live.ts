@@ -18,7 +18,7 @@ import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { InputError } from "../input-error.ts";
 import { readOnly } from "../read-only.ts";
-import { explained, kubeconfigCluster } from "./kubeconfig.ts";
+import { explained, type KubeconfigCluster, kubeconfigCluster } from "./kubeconfig.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
@@ -116,7 +116,7 @@ async function throughKubeconfig({ kubeconfig, context, region }: LiveChoice): P
   const found = await kubeconfigCluster({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
   const connection = { kubeconfig: found.kubeconfig, context: found.context };
   const kubernetes = kubernetesClient({ ...connection, transport: explained(readOnly(httpsTransport(connection).send), found) });
-  const own = region ?? process.env["AWS_REGION"] ?? regionOf(await kubernetes.list("Node"));
+  const own = region ?? process.env["AWS_REGION"] ?? regionOf(await kubernetes.list("Node")) ?? regionOfServer(found);
   const catalogue = catalogueOf(own);
   return {
     cluster: { name: context ?? "cluster", endpoint: "", caBundle: "" },
@@ -134,6 +134,10 @@ function catalogueOf(region: string | undefined): Catalogue {
     );
   return bundledCatalogue(region);
 }
+
+/** EKS has the region in the server's name, and `aws eks update-kubeconfig` in the context's: an empty cluster has no nodes to ask. */
+const regionOfServer = ({ server, context }: Pick<KubeconfigCluster, "server" | "context">): string | undefined =>
+  /\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.com/.exec(server)?.[1] ?? /^arn:aws[\w-]*:eks:([a-z0-9-]+):/.exec(context)?.[1];
 
 function regionOf(nodes: readonly Node[]): string | undefined {
   for (const { metadata } of nodes) {

@@ -145,6 +145,11 @@ function Group({ nodes, go }: { readonly nodes: readonly NodeOverview[]; readonl
         <h3>{counted(nodes.length, "node")}</h3>
       </header>
       <p>{fate.text}</p>
+      {fate.remedy !== undefined && (
+        <p>
+          <span class="faint">What would free {nodes.length === 1 ? "it" : "them"}:</span> {fate.remedy}
+        </p>
+      )}
       {fate.details.length > 0 && nodes.length === 1 && (
         <ul class="reasons">
           {fate.details.map((text) => (

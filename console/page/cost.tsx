@@ -1,17 +1,22 @@
 import type { JSX } from "preact";
 import type { ClusterOverview, CostPoint, NodeOverview, PastOverview } from "../../core/overview/types.ts";
 import { Chart } from "./chart.tsx";
-import { clock, counted, duration, money, monthly, percent } from "./format.ts";
-import { Badge } from "./parts.tsx";
+import { clock, counted, dated, money, monthly, percent } from "./format.ts";
+import { Badge, SpanChoice } from "./parts.tsx";
+import type { Go } from "./route.ts";
 
 interface CostProps {
   readonly overview: ClusterOverview;
   readonly points: readonly CostPoint[];
+  /** Whether the history is read at all, and what it says of the chosen days. */
+  readonly hasPast: boolean;
   readonly past: PastOverview | undefined;
+  readonly days: number;
+  readonly go: Go;
 }
 
 /** What the cluster costs: over time, by NodePool, and by instance type. */
-export function CostSection({ overview, points, past }: CostProps): JSX.Element {
+export function CostSection({ overview, points, hasPast, past, days, go }: CostProps): JSX.Element {
   const { cost, nodePools, nodes } = overview;
   const ours = nodes.filter(({ fate }) => fate.verdict !== "other");
   const kinds = [...Map.groupBy(ours, ({ instanceType, capacityType }) => `${instanceType} ${capacityType}`).values()]
@@ -24,15 +29,15 @@ export function CostSection({ overview, points, past }: CostProps): JSX.Element 
     .sort((a, b) => b.perHour - a.perHour);
   return (
     <section class="cards" aria-label="Cost">
-      {past !== undefined && <PastCost past={past} end={overview.at} />}
-      {past === undefined && points.length > 1 && (
+      {hasPast && <PastCost past={past} days={days} go={go} />}
+      {!hasPast && (points.at(-1)?.at ?? 0) > (points[0]?.at ?? 0) && (
         <article class="card">
           <Chart points={points} height={180} timeText={clock} />
         </article>
       )}
       <article class="card">
         <table class="plain-table">
-          <caption>By NodePool</caption>
+          <caption>Now, by NodePool</caption>
           <Head of="NodePool" />
           <tbody>
             {nodePools.map((pool) => (
@@ -50,7 +55,7 @@ export function CostSection({ overview, points, past }: CostProps): JSX.Element 
       </article>
       <article class="card">
         <table class="plain-table">
-          <caption>By instance type</caption>
+          <caption>Now, by instance type</caption>
           <Head of="Type" />
           <tbody>
             {kinds
@@ -91,23 +96,86 @@ function Head({ of }: { readonly of: string }): JSX.Element {
   );
 }
 
-/** The last day: what it cost, and what it would have cost. */
-function PastCost({ past, end }: { readonly past: PastOverview; readonly end: number }): JSX.Element {
-  const { since, dollars, onDemandDollars, consolidationSavesPerHour, costs } = past;
-  const saved = onDemandDollars - dollars;
-  const last = costs.at(-1);
+interface PastCostProps {
+  readonly past: PastOverview | undefined;
+  readonly days: number;
+  readonly go: Go;
+}
+
+/** A time that is past: what it cost, what it would have cost, and what was saved. */
+function PastCost({ past, days, go }: PastCostProps): JSX.Element {
+  const last = past?.costs.at(-1);
+  const timeText = days === 1 ? clock : dated;
   return (
     <article class="card">
       <header>
-        <h3>The last {duration(end - since)}</h3>
-        <span class="push number strong">{money(dollars)}</span>
+        <SpanChoice days={days} go={go} />
+        <span class="push number strong">{past === undefined ? "" : money(past.dollars)}</span>
       </header>
-      <p class="faint">
-        {money(onDemandDollars)} on demand
-        {saved > 0.005 && `: spot and reservations saved ${money(saved)}`}
-        {consolidationSavesPerHour > 0 && `; the consolidations of this time save ${money(consolidationSavesPerHour)} an hour since`}
-      </p>
-      <Chart points={last === undefined ? costs : [...costs, { ...last, at: end }]} height={180} timeText={clock} />
+      {past === undefined ? (
+        <p class="empty" role="status">
+          Reading the history …
+        </p>
+      ) : (
+        <>
+          <p class="faint">
+            {counted(past.launched, "node")} launched, {past.ended} ended, {past.interruptions} interrupted by EC2
+          </p>
+          <dl class="savings">
+            <div>
+              <dt>On demand</dt>
+              <dd>{money(past.onDemandDollars)}</dd>
+            </div>
+            <div>
+              <dt>Saved by spot</dt>
+              <dd>{money(past.savedBySpot)}</dd>
+            </div>
+            <div>
+              <dt>Saved by consolidation</dt>
+              <dd>
+                {money(past.savedByConsolidation)}{" "}
+                <span class="faint">
+                  {counted(past.consolidations, "command")}
+                  {past.consolidations > 0 && `; each saving counts for a day at most`}
+                </span>
+              </dd>
+            </div>
+          </dl>
+          <Chart
+            points={last === undefined || last.at >= past.until ? past.costs : [...past.costs, { ...last, at: past.until }]}
+            height={180}
+            timeText={timeText}
+          />
+          {past.pools.length > 0 && (
+            <table class="plain-table">
+              <caption>In this time, by NodePool</caption>
+              <thead>
+                <tr>
+                  <th scope="col">NodePool</th>
+                  {["Node hours", "Cost", "On demand", "Saved"].map((title) => (
+                    <th key={title} scope="col" class="number">
+                      {title}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {past.pools.map(({ nodePool, nodeHours, dollars, onDemandDollars }) => (
+                  <tr key={nodePool}>
+                    <th scope="row">{nodePool || "none"}</th>
+                    <td class="number">{nodeHours.toLocaleString("en-US", { maximumFractionDigits: 1 })}</td>
+                    <td class="number">{money(dollars)}</td>
+                    <td class="number faint">{money(onDemandDollars)}</td>
+                    <td class="number">
+                      {onDemandDollars - dollars > 0.00005 ? percent((onDemandDollars - dollars) / onDemandDollars) : "–"}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </>
+      )}
     </article>
   );
 }

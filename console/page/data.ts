@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterOverview, PodOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, PastEvent, PastOverview, PodOverview, ViewIndex } from "../../core/overview/types.ts";
 
 /** Whether the command still answers. */
 export type Connection = "live" | "lost";
@@ -54,3 +54,26 @@ export const useScene = (scene: string | undefined, revision: number): ClusterOv
 /** The pods of a scene; only read where they are shown. */
 export const usePods = (scene: string | undefined, revision: number): readonly PodOverview[] | undefined =>
   useDocument<readonly PodOverview[]>(pathOf(scene, "pods"), revision);
+
+/** The days that the page tells of; the history is kept for thirty unless HISTORY_DAYS says otherwise. */
+export const SPANS = [1, 7, 30] as const;
+
+/** How often a longer time than a day is read again while it is shown, ms. */
+const PAST_EVERY_MS = 60_000;
+
+/** What happened in so many days; the last day is in the index. */
+export function usePast(index: ViewIndex | undefined, scene: string | undefined, days: number): PastOverview | undefined {
+  const day = scene === undefined ? undefined : index?.past?.[scene];
+  const [minute, setMinute] = useState(0);
+  useEffect(() => {
+    if (days === 1) return undefined;
+    const timer = setInterval(() => setMinute((n) => n + 1), PAST_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [days]);
+  const longer = useDocument<PastOverview>(day === undefined || days === 1 ? undefined : pathOf(scene, `past/${days}`), minute);
+  return days === 1 ? day : longer;
+}
+
+/** What is known of a NodeClaim; undefined where no history is read. */
+export const useStory = (scene: string | undefined, nodeClaim: string, revision: number): readonly PastEvent[] | undefined =>
+  useDocument<readonly PastEvent[]>(nodeClaim === "" ? undefined : pathOf(scene, `nodeclaims/${encodeURIComponent(nodeClaim)}`), revision);

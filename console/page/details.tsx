@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ClusterOverview, NodeOverview, PodOverview } from "../../core/overview/types.ts";
+import { useStory } from "./data.ts";
 import { amount, counted, duration, money, percent, price } from "./format.ts";
+import { Events } from "./history.tsx";
 import { VERDICTS } from "./nodes.tsx";
 import { Badge, Facts } from "./parts.tsx";
 
@@ -12,14 +14,25 @@ interface DetailsProps {
   readonly overview: ClusterOverview;
   readonly node: NodeOverview;
   readonly pods: readonly PodOverview[] | undefined;
+  /** The cluster whose history tells how the node came; undefined where none is read. */
+  readonly storyOf: string | undefined;
   readonly onClose: () => void;
 }
 
 /** One node: whether it stays and why, its room, and its pods. */
-export function Details({ overview, node, pods, onClose }: DetailsProps): JSX.Element {
+export function Details({ overview, node, pods, storyOf, onClose }: DetailsProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   const { name } = node;
+  // Whoever closes the details goes on where they were.
+  useEffect(() => {
+    const before = document.activeElement;
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   useEffect(() => heading.current?.focus(), [name]);
+  // The story of a node that runs grows rarely: once in a minute is enough.
+  const story = useStory(storyOf, node.nodeClaim, Math.floor(overview.at / 60_000));
   const own = pods?.filter((pod) => pod.node === name) ?? [];
   const saving = node.onDemandPerHour - node.pricePerHour;
   return (
@@ -42,6 +55,11 @@ export function Details({ overview, node, pods, onClose }: DetailsProps): JSX.El
         <p class="fate">
           <Badge kind={node.fate.verdict}>{VERDICTS[node.fate.verdict]}</Badge> {node.fate.text}
         </p>
+        {node.fate.remedy !== undefined && (
+          <p>
+            <span class="faint">What would free it:</span> {node.fate.remedy}
+          </p>
+        )}
         {node.fate.details.length > 0 && (
           <ul class="reasons">
             {node.fate.details.map((text) => (
@@ -64,6 +82,12 @@ export function Details({ overview, node, pods, onClose }: DetailsProps): JSX.El
               : []),
           ]}
         />
+        {story !== undefined && story.length > 0 && (
+          <>
+            <h3>Why it came, and what happened</h3>
+            <Events events={story} label={`History of ${name}`} empty="" />
+          </>
+        )}
         <h3>What pods ask for</h3>
         <ul class="rooms">
           {node.room.map(({ name: resource, requested, allocatable }) => (

@@ -67,3 +67,7 @@ export const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
 /** "14:05:09" of this machine's clock. */
 export const clock = (at: number): string => new Date(at).toLocaleTimeString("en-GB");
+
+/** "25 Nov 14:05" of this machine's clock. */
+export const dated = (at: number): string =>
+  `${new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;

@@ -1,10 +1,11 @@
 import { type JSX, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterOverview, PastOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
 import { Claims, Disruption } from "./activity.tsx";
 import { Change } from "./change.tsx";
+import { Clusters } from "./clusters.tsx";
 import { CostSection } from "./cost.tsx";
-import { type Connection, useIndex, usePods, useScene } from "./data.ts";
+import { type Connection, SPANS, useIndex, usePast, usePods, useScene } from "./data.ts";
 import { Details } from "./details.tsx";
 import { clock, counted, duration, money, monthly, percent } from "./format.ts";
 import { History } from "./history.tsx";
@@ -26,9 +27,12 @@ function Page(): JSX.Element {
   const scene = story?.frames[frame]?.scene ?? index?.scenes.find(({ id }) => id === route.params["cluster"])?.id ?? index?.scenes[0]?.id;
   const revision = index?.revision ?? 0;
   const overview = useScene(scene, revision);
-  const past = scene === undefined ? undefined : index?.past?.[scene];
+  const hasPast = scene !== undefined && index?.past?.[scene] !== undefined;
+  const days = SPANS.find((one) => String(one) === route.params["days"]) ?? 1;
+  const past = usePast(index, scene, days);
   const isChange = index?.change !== undefined && (route.section === "" || route.section === "change");
   const node = isChange ? undefined : overview?.nodes.find(({ name }) => name === route.params["node"]);
+  const isOfMany = index !== undefined && isManyClusters(index);
   const isSmall = overview !== undefined && overview.nodes.length <= MAX_PICTURE_NODES;
   const pods = usePods(route.section === "pods" || node !== undefined || isSmall ? scene : undefined, revision);
   if (index === undefined)
@@ -43,7 +47,7 @@ function Page(): JSX.Element {
       ) : (
         <>
           {!isChange && <Headline overview={overview} />}
-          <Sections index={index} overview={overview} past={past} route={route} go={go} isChange={isChange} />
+          <Sections index={index} overview={overview} scene={scene} route={route} go={go} isChange={isChange} />
           <Remarks index={index} overview={overview} scene={scene} />
           <div class={`content${story === undefined ? "" : " with-story"}`}>
             <main>
@@ -60,16 +64,20 @@ function Page(): JSX.Element {
               ) : route.section === "disruption" ? (
                 <Disruption overview={overview} go={go} />
               ) : route.section === "cost" ? (
-                <CostSection overview={overview} points={index.costs?.[scene ?? ""] ?? []} past={past} />
-              ) : route.section === "history" && past !== undefined ? (
-                <History past={past} route={route} go={go} />
+                <CostSection overview={overview} points={index.costs?.[scene ?? ""] ?? []} {...{ hasPast, past, days, go }} />
+              ) : route.section === "history" && hasPast ? (
+                <History {...{ past, days, route, go }} />
+              ) : isOfMany && route.section === "clusters" ? (
+                <Clusters index={index} go={go} />
               ) : (
                 <Nodes overview={overview} route={route} go={go}>
                   {isSmall && <Picture overview={overview} pods={pods} go={go} />}
                 </Nodes>
               )}
             </main>
-            {node !== undefined && <Details overview={overview} node={node} pods={pods} onClose={() => go({ params: { node: "" } })} />}
+            {node !== undefined && (
+              <Details {...{ overview, node, pods }} storyOf={hasPast ? scene : undefined} onClose={() => go({ params: { node: "" } })} />
+            )}
             {story !== undefined && <Narrative story={story} frame={frame} go={go} />}
           </div>
           {story !== undefined && index.stories !== undefined && (
@@ -95,23 +103,38 @@ function Header({ index, connection, overview, scene, go, isChange }: HeaderProp
   return (
     <header class="top">
       <h1>
-        <span class="faint">karpenter-serverless</span> {title}
+        <span class="faint">karpenter-serverless</span> {kind === "live" && scenes.length > 1 ? "" : title}
       </h1>
       {scenes.length > 1 && (
         <nav aria-label="Clusters">
-          {scenes.map(({ id, name, problem }) => (
-            <button
-              type="button"
-              key={id}
-              class="tab"
-              aria-pressed={!isChange && id === scene}
-              title={problem ?? name}
-              onClick={() => go({ ...(isChange && { section: "nodes" }), params: { cluster: id, node: "", q: "" } }, "push")}
+          {scenes.length > MAX_TABS ? (
+            <select
+              aria-label="Cluster"
+              value={scene}
+              onChange={({ currentTarget }) => go({ params: { cluster: currentTarget.value, node: "", q: "" } }, "push")}
             >
-              {name}
-              {problem !== undefined && " ⚠"}
-            </button>
-          ))}
+              {scenes.map(({ id, name, problem }) => (
+                <option key={id} value={id}>
+                  {name}
+                  {problem !== undefined && " ⚠"}
+                </option>
+              ))}
+            </select>
+          ) : (
+            scenes.map(({ id, name, problem }) => (
+              <button
+                type="button"
+                key={id}
+                class="tab"
+                aria-pressed={!isChange && id === scene}
+                title={problem ?? name}
+                onClick={() => go({ ...(isChange && { section: "nodes" }), params: { cluster: id, node: "", q: "" } }, "push")}
+              >
+                {name}
+                {problem !== undefined && " ⚠"}
+              </button>
+            ))
+          )}
         </nav>
       )}
       <span class={`connection ${connection}`} role="status">
@@ -127,6 +150,9 @@ function Header({ index, connection, overview, scene, go, isChange }: HeaderProp
     </header>
   );
 }
+
+/** More clusters are a list to choose from. */
+const MAX_TABS = 6;
 
 const KINDS: Readonly<Record<ViewIndex["kind"], string>> = { live: "live", file: "a file", lab: "simulated", "what-if": "a rehearsal" };
 
@@ -194,16 +220,21 @@ function Headline({ overview }: { readonly overview: ClusterOverview }): JSX.Ele
 interface SectionsProps {
   readonly index: ViewIndex;
   readonly overview: ClusterOverview;
-  readonly past: PastOverview | undefined;
+  readonly scene: string | undefined;
   readonly route: Route;
   readonly go: Go;
   readonly isChange: boolean;
 }
 
-function Sections({ index, overview, past, route, go, isChange }: SectionsProps): JSX.Element {
+/** Whether the scenes are clusters beside each other. */
+const isManyClusters = ({ kind, scenes }: ViewIndex): boolean => kind !== "what-if" && scenes.length > 1;
+
+function Sections({ index, overview, scene, route, go, isChange }: SectionsProps): JSX.Element {
   const { nodes, pods, nodePools, claims, commands } = overview;
+  const past = index.past?.[scene ?? ""];
   const sections: readonly (readonly [string, string, number?])[] = [
     ...(index.change === undefined ? [] : [["change", "What if"] as const]),
+    ...(isManyClusters(index) ? [["clusters", "Clusters", index.scenes.length] as const] : []),
     ["nodes", "Nodes", nodes.length],
     ["pods", "Pods", pods.total],
     ["waiting", "Waiting", pods.waiting],
@@ -211,7 +242,7 @@ function Sections({ index, overview, past, route, go, isChange }: SectionsProps)
     ["pools", "NodePools", nodePools.length],
     ["disruption", "Disruption", commands.length],
     ["cost", "Cost"],
-    ...(past === undefined ? [] : [["history", "History", past.events.length] as const]),
+    ...(past === undefined ? [] : [["history", "History", past.events.length + past.moreEvents] as const]),
   ];
   const shown = isChange ? "change" : sections.some(([key]) => key === route.section) ? route.section : "nodes";
   return (
@@ -227,6 +258,7 @@ function Sections({ index, overview, past, route, go, isChange }: SectionsProps)
           }}
         >
           {title}
+          {count !== undefined && !isChange && " "}
           {count !== undefined && !isChange && <span class="count">{count.toLocaleString("en-US")}</span>}
         </a>
       ))}

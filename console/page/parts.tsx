@@ -1,6 +1,8 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Room } from "../../core/overview/types.ts";
+import { SPANS } from "./data.ts";
 import { amount, percent } from "./format.ts";
+import type { Go } from "./route.ts";
 
 /** How much of a node's resource pods ask for: a bar with its share. */
 export function Bar({ room }: { readonly room: Room | undefined }): JSX.Element {
@@ -87,5 +89,24 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
         </div>
       ))}
     </dl>
+  );
+}
+
+/** Chooses of how many days the history tells. */
+export function SpanChoice({ days, go }: { readonly days: number; readonly go: Go }): JSX.Element {
+  return (
+    <label class="span">
+      The last{" "}
+      <select
+        value={days}
+        onChange={({ currentTarget }) => go({ params: { days: currentTarget.value === "1" ? "" : currentTarget.value } })}
+      >
+        {SPANS.map((one) => (
+          <option key={one} value={one}>
+            {one === 1 ? "day" : `${one} days`}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -110,11 +110,24 @@ async function answer(request: IncomingMessage, response: ServerResponse, served
 /** The answer to a path of docs/view-data.md; undefined when there is none. */
 async function dataOf(path: string, source: ViewSource): Promise<object | undefined> {
   if (path === "data/index.json") return source.index();
-  const [, id = "", what] = /^data\/scenes\/([^/]+)\/(overview|pods)\.json$/.exec(path) ?? [];
-  if (what === undefined) return undefined;
+  const [, id = "", what, of = ""] = /^data\/scenes\/([^/]+)\/(overview|pods|past|nodeclaims)(?:\/([^/]+))?\.json$/.exec(path) ?? [];
   const scene = decoded(id);
-  return what === "pods" ? await source.pods(scene) : await source.scene(scene);
+  switch (what) {
+    case "overview":
+      return of === "" ? await source.scene(scene) : undefined;
+    case "pods":
+      return of === "" ? await source.pods(scene) : undefined;
+    case "past":
+      return DAYS.test(of) ? await source.past?.(scene, Number(of)) : undefined;
+    case "nodeclaims":
+      return of === "" ? undefined : await source.story?.(scene, decoded(of));
+    default:
+      return undefined;
+  }
 }
+
+/** Days that a page may ask about: a history is kept for a month, or for some. */
+const DAYS = /^[1-9]\d{0,2}$/;
 
 function decoded(id: string): string {
   try {

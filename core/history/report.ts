@@ -1,4 +1,4 @@
-import type { Collected, HistoryEntry, HistoryMachine, Removed } from "../model/history-entry.ts";
+import type { Collected, HistoryEntry, HistoryMachine, LaunchFailed, Removed } from "../model/history-entry.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { machineOf } from "./claim-entries.ts";
 import { dayOf } from "./keys.ts";
@@ -63,7 +63,8 @@ export interface Report {
   readonly longestWaitMs: number;
 }
 
-interface Life {
+/** The time that a machine ran, ms. */
+export interface Life {
   readonly nodeClaim: string;
   readonly nodePool: string;
   readonly machine: HistoryMachine;
@@ -74,7 +75,7 @@ interface Life {
 const isEnd = (entry: HistoryEntry): entry is Removed | Collected => entry.type === "Removed" || entry.type === "Collected";
 
 /** Each machine once, from its launch to its end or to `until`. */
-function livesOf(entries: readonly HistoryEntry[], records: readonly NodeClaimRecord[], until: number): readonly Life[] {
+export function livesOf(entries: readonly HistoryEntry[], records: readonly NodeClaimRecord[], until: number): readonly Life[] {
   const lives = new Map<string, Life>();
   for (const record of records) {
     const machine = machineOf(record);
@@ -129,6 +130,9 @@ function merged(rows: readonly ReportRow[]): readonly ReportRow[] {
 const countsOf = (names: readonly string[]): Readonly<Record<string, number>> =>
   Object.fromEntries([...Map.groupBy(names, (name) => name)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, all]) => [name, all.length]));
 
+/** EC2's own code of an error, which says more than that a launch failed. */
+const failureOf = ({ reason, message }: LaunchFailed): string => /^([A-Z][A-Za-z.]+): /.exec(message)?.[1] ?? reason;
+
 export interface ReportInput {
   readonly cluster: string;
   /** ms. */
@@ -150,9 +154,9 @@ export interface ReportInput {
 export function reportOf({ cluster, since, until, entries: all, records, nodePool }: ReportInput): Report {
   const isOurs = (pool: string): boolean => nodePool === undefined || pool === nodePool;
   const entries = all.filter(({ at }) => at < until);
-  const lives = livesOf(all, records, Math.max(until, ...all.map(({ at }) => at))).filter(
-    (life) => isOurs(life.nodePool) && life.from < until,
-  );
+  // A month of a busy cluster has more entries than a call may have arguments.
+  const latest = all.reduce((most, { at }) => Math.max(most, at), until);
+  const lives = livesOf(all, records, latest).filter((life) => isOurs(life.nodePool) && life.from < until);
   const rows = merged(lives.flatMap((life) => rowsOf(life, since, until)));
   const within = lives.filter(({ to }) => to > since);
   const running = lives.filter(({ to }) => to >= until);
@@ -198,8 +202,9 @@ export function reportOf({ cluster, since, until, entries: all, records, nodePoo
     disruptions,
     savedByConsolidation: (disruptions["Empty"]?.saved ?? 0) + (disruptions["Underutilized"]?.saved ?? 0),
     savedBySpot: sum(spot.map(({ dollars, onDemandDollars }) => onDemandDollars - dollars)),
-    launchFailures: countsOf(failures.map(({ reason }) => reason)),
+    launchFailures: countsOf(failures.map(failureOf)),
     waits: nodePool === undefined ? waits.size : 0,
-    longestWaitMs: nodePool === undefined ? Math.max(0, ...[...waits.values()].flat().map(({ at, since: from }) => at - from)) : 0,
+    longestWaitMs:
+      nodePool === undefined ? [...waits.values()].flat().reduce((most, { at, since: from }) => Math.max(most, at - from), 0) : 0,
   };
 }

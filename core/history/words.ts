@@ -43,6 +43,8 @@ const WHY_IT_ENDS: ReadonlyMap<string, string> = new Map(
         ["spot_interrupted", "scheduled_change", "instance_stopped", "instance_terminated", "capacity_reservation_interrupted"] as const
       ).map((kind) => [kind, CONSEQUENCES[kind].event.message]),
     ),
+    instance_stopped: "its machine was stopped, and not by us",
+    instance_terminated: "its machine was terminated, and not by us",
   }),
 );
 

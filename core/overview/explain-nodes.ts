@@ -2,6 +2,7 @@ import { viewCluster } from "../disruption/cluster/view.ts";
 import type { Tried } from "../disruption/consolidation/decision.ts";
 import type { DisruptionPlan } from "../disruption/plan.ts";
 import { nodePrice } from "../disruption/prices/price.ts";
+import { remedyOf } from "../disruption/reports/stays.ts";
 import { describeBlocked } from "../disruption/reports/wording.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE } from "../model/labels.ts";
 import { podRequests } from "../model/pod-requests.ts";
@@ -42,6 +43,8 @@ export interface ExplainedNode {
   readonly verdict: "goes" | "next" | "stays" | "unseen";
   /** The method that removes it, or why it stays. */
   readonly reason: string;
+  /** What a user may do so that a node that stays can go, as a phrase. */
+  readonly remedy?: string;
   /** How many sets of this node and others were tried. */
   readonly sets: number;
   /** The trial of this node alone, if there was one. */
@@ -113,12 +116,12 @@ function heldBy(
 
 const isConsolidation = ({ command }: DisruptionPlan): boolean => command !== undefined && consolidates(command);
 
-function verdictOf(nodeClaim: string, plans: readonly DisruptionPlan[]): Pick<ExplainedNode, "verdict" | "reason"> {
+function verdictOf(nodeClaim: string, plans: readonly DisruptionPlan[]): Pick<ExplainedNode, "verdict" | "reason" | "remedy"> {
   const pass = plans.findIndex(({ command }) => command?.candidates.some((candidate) => candidate.nodeClaim === nodeClaim));
   const method = plans[pass]?.command?.method;
   if (method !== undefined) return { verdict: pass === 0 ? "goes" : "next", reason: method };
   const blocked = plans.at(-1)?.blocked.find((one) => one.nodeClaim === nodeClaim);
-  return blocked ? { verdict: "stays", reason: blocked.message } : { verdict: "unseen", reason: "" };
+  return blocked ? { verdict: "stays", reason: blocked.message, remedy: remedyOf(blocked.blocked) } : { verdict: "unseen", reason: "" };
 }
 
 function attemptsOf(node: string, plans: readonly DisruptionPlan[]): Pick<ExplainedNode, "sets" | "alone" | "best"> {

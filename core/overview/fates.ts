@@ -1,4 +1,5 @@
 import type { StateNode } from "../disruption/cluster/view.ts";
+import { whyItEnds } from "../history/words.ts";
 import type { CommandRecord } from "../model/command-record.ts";
 import { fromRfc3339 } from "../model/conditions.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
@@ -49,7 +50,8 @@ function leavingFate(
   return { verdict: "leaving", text: why, details: drainDetails(machine, snapshot) };
 }
 
-const reasonOf = (record: NodeClaimRecord | undefined): string => (record?.terminating ? `: ${record.terminating.reason}` : "");
+const reasonOf = (record: NodeClaimRecord | undefined): string =>
+  record?.terminating ? ` because ${whyItEnds(record.terminating.reason)}` : "";
 
 /** Pods that a sentence names. */
 const MAX_PODS = 5;
@@ -76,13 +78,17 @@ function decidedFate(node: ExplainedNode | undefined, decisions: Decisions | und
     const text = decisions === undefined ? "Not looked at yet" : "No pass has looked at it";
     return { verdict: "unseen", text, details: [] };
   }
-  const { verdict, reason, heldBack, alone, best, sets } = node;
+  const { verdict, reason, remedy, heldBack, alone, best, sets } = node;
   const isCut = decisions?.pass.passes.some(({ isTimedOut }) => isTimedOut) ?? false;
   const details = [
     ...(alone ? [`Tried alone: ${attemptText(alone)}`] : []),
     ...(best ? [`Tried in ${counted(sets, "set")}, best with ${listed(best.with, 4)}: ${attemptText(best)}`] : []),
   ];
-  if (heldBack) return { verdict: "stays", text: capital(heldBackText(node.name, heldBack)), details };
+  if (heldBack) {
+    const pools = listed(heldBack.budgets.map(({ nodePool }) => nodePool));
+    const budgets = `a budget of NodePool ${pools} that allows more nodes, or the end of disruptions under way`;
+    return { verdict: "stays", text: capital(heldBackText(node.name, heldBack)), remedy: budgets, details };
+  }
   switch (verdict) {
     case "goes": {
       const command = decisions?.pass.command;
@@ -95,7 +101,7 @@ function decidedFate(node: ExplainedNode | undefined, decisions: Decisions | und
     case "next":
       return { verdict, text: `A pass after the next one removes it: ${METHODS[reason] ?? reason}`, details };
     case "stays":
-      return { verdict, text: capital(reason), details };
+      return { verdict, text: capital(reason), ...(remedy !== undefined && { remedy }), details };
     case "unseen":
       return { verdict, text: isCut ? CUT : "Nothing blocks it, and no pass has a use for it: other nodes go first", details };
   }

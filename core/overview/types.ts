@@ -31,6 +31,8 @@ export interface Fate {
   readonly verdict: Verdict;
   /** One sentence. */
   readonly text: string;
+  /** Of a node that stays: what a user may do so that it can go, as a phrase. */
+  readonly remedy?: string;
   /** Further sentences: sets of nodes that were tried, pods that hold the drain. */
   readonly details: readonly string[];
 }
@@ -259,23 +261,59 @@ export interface PastEvent {
   readonly text: string;
 }
 
+/** What the machines of a NodePool cost in a time; the figures of the command `report`. */
+export interface PastPool {
+  readonly nodePool: string;
+  readonly nodeHours: number;
+  readonly dollars: number;
+  readonly onDemandDollars: number;
+}
+
 /** What happened to a cluster lately; only known where the stack's table is read. */
 export interface PastOverview {
   readonly since: number;
-  /** USD that the machines cost since then, and would have cost on demand. */
+  readonly until: number;
+  /** USD that the machines cost in this time, and would have cost on demand. */
   readonly dollars: number;
   readonly onDemandDollars: number;
-  /** What the consolidations since then save by their own account. */
+  /** USD less than on demand, for the hours on spot. */
+  readonly savedBySpot: number;
+  /** USD: each saving of a consolidation, counted for a day at most. */
+  readonly savedByConsolidation: number;
+  /** What the consolidations of this time save an hour by their own account, and how many there were. */
   readonly consolidationSavesPerHour: number;
+  readonly consolidations: number;
+  /** Machines that came, that went, and that EC2 took. */
+  readonly launched: number;
+  readonly ended: number;
+  readonly interruptions: number;
+  readonly pools: readonly PastPool[];
   readonly costs: readonly CostPoint[];
   /** The latest first. */
   readonly events: readonly PastEvent[];
+  /** Events of this time that are not listed. */
+  readonly moreEvents: number;
+}
+
+/** The figures of a cluster, to be put beside those of others. */
+export interface SceneFigures {
+  readonly at: number;
+  readonly cost: Cost;
+  readonly nodes: number;
+  readonly spotNodes: number;
+  readonly pods: number;
+  readonly waiting: number;
+  /** Pods that no node can take. */
+  readonly left: number;
+  readonly claims: number;
 }
 
 /** An overview that can be asked for by its id. */
 export interface Scene {
   readonly id: string;
   readonly name: string;
+  /** Absent until it is read, and for scenes of a what-if. */
+  readonly figures?: SceneFigures;
   /** Why it cannot be shown now; the last one that could is shown until then. */
   readonly problem?: string;
 }

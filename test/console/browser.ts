@@ -16,7 +16,7 @@ export const FLAGS = [
 export const SIZE = { width: 1440, height: 900 } as const;
 /** Of a picture for a document: half the bytes. */
 const PICTURE = { width: 1180, height: 700 } as const;
-const MAX_PICTURE_BYTES = 150_000;
+const MAX_PICTURE_BYTES = 200_000;
 
 const at = process.argv.indexOf("--pictures");
 const folder = at < 0 ? undefined : process.argv[at + 1];

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ServedView, serveView } from "../../console/server/serve.ts";
 import type { ViewSource } from "../../console/server/source.ts";
-import type { ViewIndex } from "../../core/overview/types.ts";
+import type { PastOverview, ViewIndex } from "../../core/overview/types.ts";
 
 let listener = (): void => {};
 let revision = 1;
@@ -11,6 +11,8 @@ const source: ViewSource = {
   index,
   scene: async () => undefined,
   pods: async (id) => (id === "a b" ? [] : undefined),
+  past: async (id, days) => (id === "a b" ? ({ days } as unknown as PastOverview) : undefined),
+  story: async (_, name) => (name === "c d" ? [] : undefined),
   onChange: (given) => {
     listener = given;
     return () => {};
@@ -91,12 +93,21 @@ describe("the server of the page", () => {
     expect(JSON.parse((await get(`${root()}data/index.json`)).body)).toEqual(index());
     expect((await get(`${root()}data/index.json`, { "accept-encoding": "gzip" })).headers["content-encoding"]).toBe("gzip");
     expect(await get(`${root()}data/scenes/a%20b/pods.json`)).toMatchObject({ status: 200, body: "[]" });
+    expect(await get(`${root()}data/scenes/a%20b/past/30.json`)).toMatchObject({ status: 200, body: '{"days":30}' });
+    expect(await get(`${root()}data/scenes/a%20b/nodeclaims/c%20d.json`)).toMatchObject({ status: 200, body: "[]" });
   });
 
   it.for([
     "data/scenes/a/pods.json",
     "data/scenes/%ff/pods.json",
     "data/scenes/a%20b/overview.json",
+    "data/scenes/a%20b/pods/x.json",
+    "data/scenes/a%20b/past.json",
+    "data/scenes/a%20b/past/0.json",
+    "data/scenes/a%20b/past/1e9.json",
+    "data/scenes/a%20b/past/99999.json",
+    "data/scenes/a%20b/nodeclaims.json",
+    "data/scenes/a%20b/nodeclaims/%ff.json",
     "data/x",
     "../package.json",
     "%2e%2e/x",

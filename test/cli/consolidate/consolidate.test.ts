@@ -67,6 +67,7 @@ it("with explain the plan says why nodes stay", () => {
     nodes: [
       {
         ...{ name: "a", instanceType: "large", capacityType: "on-demand", pricePerHour: 0.4, pods: 1, verdict: "stays", reason, sets: 0 },
+        remedy: "consolidateAfter of NodePool default set to a time",
         use: [
           { name: "cpu", share: 0.25 },
           { name: "pods", share: 0.02 },

@@ -4,7 +4,9 @@ import { SETTING } from "../../../cli/scenario/arguments.ts";
 import { clusterSource, type Readable } from "../../../cli/view/clusters.ts";
 import { viewCommand } from "../../../cli/view/command.ts";
 import { VIEW_OPTIONS, viewOptions } from "../../../cli/view/options.ts";
+import { shortName } from "../../../cli/view/view.ts";
 import type { Source } from "../../../cli/what-if/source.ts";
+import type { HistoryEntry, HistoryRange } from "../../../core/model/history-entry.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
@@ -31,6 +33,11 @@ function cluster(id: string, ...answers: readonly (Snapshot | Error)[]): Readabl
   };
 }
 
+const ENDED: HistoryEntry = {
+  ...{ type: "Terminating", cluster: "a", at: NOW - 3_600_000, nodeClaim: "gone", intent: "i", nodePool: "default" },
+  reason: "spot_interrupted",
+};
+
 const view = (...readables: readonly Readable[]) => clusterSource(readables, { kind: "live", title: "t", settings: DEFAULT_SETTINGS });
 
 describe("a view of live clusters", () => {
@@ -54,10 +61,13 @@ describe("a view of live clusters", () => {
     const source = view(cluster("a", at(0, busy), new InputError("connect to the VPN")), cluster("b", at(0, busy)));
     await source.look();
     await source.look();
-    expect(source.index().scenes).toEqual([
-      { id: "a", name: "cluster a", problem: "connect to the VPN" },
-      { id: "b", name: "cluster b" },
+    const figures = { cost: { perHour: 0.4 }, nodes: 1, pods: 1, waiting: 0, left: 0 };
+    const { scenes } = source.index();
+    expect(scenes).toMatchObject([
+      { id: "a", name: "cluster a", problem: "connect to the VPN", figures },
+      { id: "b", name: "cluster b", figures },
     ]);
+    expect(scenes[1]?.problem).toBeUndefined();
     expect((await source.scene("a"))?.nodes).toHaveLength(1);
   });
 
@@ -89,6 +99,32 @@ describe("a view of live clusters", () => {
     expect(await refused.scene("a")).toBeDefined();
   });
 
+  it("a month and a NodeClaim's own story are read when they are asked for, a month at most each ten minutes", async () => {
+    const ranges: HistoryRange[] = [];
+    const history = async (range: HistoryRange) => {
+      ranges.push(range);
+      return range.about === "nodeclaim/gone" ? [ENDED] : range.about === undefined ? [ENDED] : [];
+    };
+    const source = view({ ...cluster("a", at(0, busy), at(61, busy)), history });
+    await source.look();
+    expect(await source.past?.("a", 30)).toMatchObject({ since: NOW - 30 * 86_400_000, events: [{ kind: "Terminating" }] });
+    await source.look();
+    ranges.length = 0;
+    await source.past?.("a", 30);
+    expect(ranges).toEqual([]);
+    expect(await source.story?.("a", "gone")).toMatchObject([{ kind: "Terminating", text: expect.stringContaining("Spot interruption") }]);
+    for (const [id, name] of [
+      ["a", "never"],
+      ["b", "gone"],
+      ["constructor", "gone"],
+    ] as const)
+      expect(await source.story?.(id, name)).toBeUndefined();
+    expect(await source.past?.("b", 30)).toBeUndefined();
+    const without = view(cluster("a", at(0, busy)));
+    await without.look();
+    expect([await without.past?.("a", 30), await without.story?.("a", "gone")]).toEqual([undefined, undefined]);
+  });
+
   it("a price that holds is one step of the line", async () => {
     const source = view(cluster("a", ...[0, 5, 10, 15, 20].map((seconds) => at(seconds, busy))));
     for (let i = 0; i < 5; i++) await source.look();
@@ -97,6 +133,14 @@ describe("a view of live clusters", () => {
       { at: NOW + 20_000, perHour: 0.4, onDemandPerHour: 0.4 },
     ]);
   });
+});
+
+it.for([
+  ["arn:aws:eks:eu-central-1:111122223333:cluster/prod", "prod (eu-central-1)"],
+  ["arn:aws-cn:eks:cn-north-1:111122223333:cluster/a/b", "a/b (cn-north-1)"],
+  ["kind-kind", "kind-kind"],
+] as const)("the context %s is shown as %s", ([context, name]) => {
+  expect(shortName(context)).toBe(name);
 });
 
 const { positionals = { name: "FILE", description: "", isRequired: false, isList: false } } = viewCommand;
