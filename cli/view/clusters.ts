@@ -189,7 +189,7 @@ export function clusterSource(
 const FIRST_PICTURE_MS = 150;
 
 const DAY_MS = 86_400_000;
-/** How far back a NodeClaim's own story is looked for: as long as the history is kept unless HISTORY_DAYS says otherwise. */
+/** How far back a NodeClaim's own story is looked for: the default of HISTORY_DAYS. */
 const STORY_MS = 30 * DAY_MS;
 /** A month's figures change little in ten minutes, and reading them takes a query for each day. */
 const LONG_RENEW_MS = 600_000;

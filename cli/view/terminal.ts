@@ -16,7 +16,7 @@ const END_OF_SCREEN = "\u001b[J";
  * Draws the view in the terminal and redraws it with each change and key, until q or Ctrl-C. Throws InputError where
  * there is no terminal.
  */
-export async function runTerminal(source: ViewSource, input: ReadStream, output: WriteStream): Promise<void> {
+export async function runTerminal(source: ViewSource, input: ReadStream, output: WriteStream, signal?: AbortSignal): Promise<void> {
   if (!input.isTTY || !output.isTTY)
     throw new InputError("--terminal draws in a terminal, and there is none; leave it out for the page, or use status for a script");
   let screen: Screen = { section: "nodes", cluster: 0, top: 0, query: "", isTyping: false };
@@ -47,6 +47,8 @@ export async function runTerminal(source: ViewSource, input: ReadStream, output:
         void (before === screen.cluster ? draw() : load());
       });
       process.once("SIGTERM", resolve);
+      signal?.addEventListener("abort", () => resolve());
+      if (signal?.aborted) resolve();
     });
   } finally {
     stop();

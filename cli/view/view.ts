@@ -39,21 +39,22 @@ async function shown(
   options: ViewOptions,
   print: Print,
 ): Promise<void> {
-  let isOver = false;
-  const failed = new Promise<never>((_, reject) => void work(() => isOver).catch(reject));
-  try {
-    await Promise.race([present(source, options, print), failed]);
-  } finally {
-    isOver = true;
-  }
+  const over = new AbortController();
+  const working = work(() => over.signal.aborted);
+  // A cluster that cannot be read at first ends the view: its server would keep the process alive.
+  working.catch(() => over.abort());
+  await present(source, options, print, over.signal);
+  const hasFailed = over.signal.aborted;
+  over.abort();
+  if (hasFailed) await working;
 }
 
-async function present(source: ViewSource, { port, opens, isTerminal }: ViewOptions, print: Print): Promise<void> {
+async function present(source: ViewSource, { port, opens, isTerminal }: ViewOptions, print: Print, signal: AbortSignal): Promise<void> {
   if (isTerminal) {
     const { runTerminal } = await import("./terminal.ts");
-    return await runTerminal(source, process.stdin, process.stdout);
+    return await runTerminal(source, process.stdin, process.stdout, signal);
   }
-  await servePage(source, { ...(port !== undefined && { port }), opens, print });
+  await servePage(source, { ...(port !== undefined && { port }), opens, print, signal });
 }
 
 /** Serves a page until Ctrl-C. Throws InputError for a port that is taken. */

@@ -1,4 +1,5 @@
 import type { HistoryEntry, HistoryRange } from "../../core/model/history-entry.ts";
+import { KARPENTER_LEASE, runningKarpenter } from "../../core/model/karpenter-lease.ts";
 import { REGION, ZONE } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
@@ -50,16 +51,23 @@ export async function openLive(options: LiveChoice): Promise<LiveCluster> {
     } catch (error) {
       if (error instanceof InputError) throw error;
       const why = error instanceof Error ? error.message : String(error);
-      throw new InputError(`${name} cannot be read: ${why}`);
+      throw new InputError(`${name} cannot be read: ${why}${remedyOf(why)}`);
     }
   };
   const deps = await saying(options.cluster === undefined ? throughKubeconfig(options) : throughStack(options.cluster, options));
   const { store, cluster } = deps;
   return {
     name,
-    read: () => saying(liveSource(name, deps)),
+    read: () => saying(liveSource(name, deps, { isOfStack: options.cluster !== undefined })),
     ...(store.history && { history: async (range) => (await store.history?.(cluster.name, range)) ?? [] }),
   };
+}
+
+/** What a person may do about a server that is asked as the functions ask it. */
+function remedyOf(why: string): string {
+  if (/no answer/.test(why)) return "; connect to the cluster's network or VPN, or let its public endpoint accept this address";
+  if (/\b401\b/.test(why)) return "; your AWS credentials need an access entry of the cluster: aws eks create-access-entry";
+  return "";
 }
 
 /** Reads a live cluster once. Throws InputError. */
@@ -68,9 +76,17 @@ export async function readLiveSource(options: LiveChoice): Promise<Source> {
 }
 
 /** Reads a cluster as the functions read it for a decision. */
-export async function liveSource(name: string, deps: ClusterStateDeps): Promise<Source> {
+export async function liveSource(
+  name: string,
+  deps: ClusterStateDeps,
+  { isOfStack = false }: { readonly isOfStack?: boolean } = {},
+): Promise<Source> {
   const { kubernetes, settings, store, cluster, now } = deps;
-  const [nodeOverlays, capacityBuffers] = await Promise.all([listed(kubernetes, "NodeOverlay"), listed(kubernetes, "CapacityBuffer")]);
+  const [nodeOverlays, capacityBuffers, leases] = await Promise.all([
+    listed(kubernetes, "NodeOverlay"),
+    listed(kubernetes, "CapacityBuffer"),
+    listed(kubernetes, "Lease", { fieldSelector: `metadata.name=${KARPENTER_LEASE}` }),
+  ]);
   const gates = { nodeOverlay: nodeOverlays.length > 0, capacityBuffer: capacityBuffers.length > 0 };
   const world = await readClusterState({ ...deps, settings: { ...settings, ...gates } });
   const [catalogue, unavailable] = await Promise.all([deps.catalogue(), store.unavailable(cluster.name, now())]);
@@ -79,9 +95,15 @@ export async function liveSource(name: string, deps: ClusterStateDeps): Promise<
     const found = classes.find(({ metadata }) => metadata.name === nodeClass);
     return found ? instanceTypesFor(catalogue, found, unavailable, settings, heldReservations(records)) : [];
   };
-  const remarks = catalogue.spot
-    ? []
-    : ["no spot prices are known here, so those of on-demand stand in; --cluster reads what the stack's table knows"];
+  const whereSpot = isOfStack ? "the function catalog has not written them yet" : "--cluster reads what the stack's table knows";
+  const remarks = [
+    ...(runningKarpenter(leases, now()) === undefined
+      ? []
+      : [
+          "Karpenter itself runs in this cluster and decides there; what is said of decisions is what karpenter-serverless would do in its place",
+        ]),
+    ...(catalogue.spot ? [] : [`no spot prices are known here, so those of on-demand stand in; ${whereSpot}`]),
+  ];
   const from = `${counted(snapshot.nodes.length, "node")}, prices of ${catalogue.region} as of ${catalogue.asOf}`;
   return {
     name: `${name} (${from})`,
@@ -95,10 +117,14 @@ export async function liveSource(name: string, deps: ClusterStateDeps): Promise<
   };
 }
 
-/** Objects of a kind whose CRD the cluster may not have. */
-async function listed<K extends Kind>(kubernetes: ClusterStateDeps["kubernetes"], kind: K) {
+/** Objects of a kind that the cluster may not have, or that the user may not read. */
+async function listed<K extends Kind>(
+  kubernetes: ClusterStateDeps["kubernetes"],
+  kind: K,
+  options: { readonly fieldSelector?: string } = {},
+) {
   try {
-    return await kubernetes.list(kind);
+    return await kubernetes.list(kind, options);
   } catch (error) {
     if (error instanceof RefusedError) return [];
     throw error;
@@ -135,7 +161,10 @@ function catalogueOf(region: string | undefined): Catalogue {
   return bundledCatalogue(region);
 }
 
-/** EKS has the region in the server's name, and `aws eks update-kubeconfig` in the context's: an empty cluster has no nodes to ask. */
+/**
+ * EKS has the region in the server's name, and `aws eks update-kubeconfig` in the context's: an empty cluster has no
+ * nodes to ask.
+ */
 const regionOfServer = ({ server, context }: Pick<KubeconfigCluster, "server" | "context">): string | undefined =>
   /\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.com/.exec(server)?.[1] ?? /^arn:aws[\w-]*:eks:([a-z0-9-]+):/.exec(context)?.[1];
 

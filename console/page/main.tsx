@@ -1,6 +1,6 @@
 import { type JSX, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, SceneFigures, ViewIndex } from "../../core/overview/types.ts";
 import { Claims, Disruption } from "./activity.tsx";
 import { Change } from "./change.tsx";
 import { Clusters } from "./clusters.tsx";
@@ -43,12 +43,17 @@ function Page(): JSX.Element {
     <>
       <Header index={index} connection={connection} overview={overview} scene={scene} go={go} isChange={isChange} />
       {overview === undefined ? (
-        <p class="empty">{index.scenes.find(({ id }) => id === scene)?.problem ?? "Reading the cluster …"}</p>
+        <>
+          <p class="empty" role="status">
+            {index.scenes.find(({ id }) => id === scene)?.problem ?? "Reading the cluster …"}
+          </p>
+          {isOfMany && <Clusters index={index} go={go} />}
+        </>
       ) : (
         <>
-          {!isChange && <Headline overview={overview} />}
+          {!isChange && <Headline figures={isOfMany && route.section === "clusters" ? sumOf(index) : figuresOf(overview)} />}
           <Sections index={index} overview={overview} scene={scene} route={route} go={go} isChange={isChange} />
-          <Remarks index={index} overview={overview} scene={scene} />
+          {!(isOfMany && route.section === "clusters") && <Remarks index={index} overview={overview} scene={scene} />}
           <div class={`content${story === undefined ? "" : " with-story"}`}>
             <main>
               {isChange && index.change !== undefined ? (
@@ -192,27 +197,54 @@ function Theme(): JSX.Element {
   );
 }
 
-function Headline({ overview }: { readonly overview: ClusterOverview }): JSX.Element {
-  const { cost, nodes, pods, claims, waiting } = overview;
+type Figures = Omit<SceneFigures, "at"> & { readonly note: string };
+
+function figuresOf({ cost, nodes, pods, claims, waiting, nodePools }: ClusterOverview): Figures {
+  return {
+    ...{ cost, nodes: nodes.length, pods: pods.total, waiting: pods.waiting, claims: claims.length },
+    spotNodes: nodes.filter(({ capacityType }) => capacityType === "spot").length,
+    left: waiting.filter(({ state }) => state === "left").reduce((sum, group) => sum + group.pods.length, 0),
+    note: counted(nodePools.length, "NodePool"),
+  };
+}
+
+/** The figures of all clusters that could be read. */
+function sumOf({ scenes }: ViewIndex): Figures {
+  const read = scenes.flatMap(({ figures }) => figures ?? []);
+  const sum = (of: (one: SceneFigures) => number): number => read.reduce((total, one) => total + of(one), 0);
+  return {
+    cost: {
+      perHour: sum(({ cost }) => cost.perHour),
+      onDemandPerHour: sum(({ cost }) => cost.onDemandPerHour),
+      unpriced: sum(({ cost }) => cost.unpriced),
+    },
+    ...{ nodes: sum(({ nodes }) => nodes), spotNodes: sum(({ spotNodes }) => spotNodes), pods: sum(({ pods }) => pods) },
+    ...{ waiting: sum(({ waiting }) => waiting), left: sum(({ left }) => left), claims: sum(({ claims }) => claims) },
+    note: `of ${counted(read.length, "cluster")}`,
+  };
+}
+
+function Headline({ figures }: { readonly figures: Figures }): JSX.Element {
+  const { cost, nodes, spotNodes, pods, claims, waiting, left, note } = figures;
   const saved = cost.onDemandPerHour - cost.perHour;
-  const spot = nodes.filter(({ capacityType }) => capacityType === "spot").length;
-  const left = waiting.filter(({ state }) => state === "left").reduce((sum, group) => sum + group.pods.length, 0);
   return (
     <dl class="headline">
-      <Stat label="Cost" value={`${money(cost.perHour)}/h`} note={monthly(cost.perHour)} />
+      <Stat
+        label="Cost"
+        value={`${money(cost.perHour)}/h`}
+        note={
+          cost.unpriced > 0 ? `${monthly(cost.perHour)}, without ${counted(cost.unpriced, "node")} of unknown price` : monthly(cost.perHour)
+        }
+      />
       <Stat
         label="On demand"
         value={`${money(cost.onDemandPerHour)}/h`}
         note={saved > 0.00005 ? `${percent(saved / cost.onDemandPerHour)} saved by spot and reservations` : "the same"}
       />
-      <Stat
-        label="Nodes"
-        value={nodes.length.toLocaleString("en-US")}
-        note={spot > 0 ? `${spot} spot` : counted(overview.nodePools.length, "NodePool")}
-      />
-      <Stat label="Pods" value={pods.total.toLocaleString("en-US")} note="bound or waiting" />
-      <Stat label="Waiting" value={pods.waiting} note={left > 0 ? `${left} without a place` : "for a node"} tone={left > 0 ? "bad" : ""} />
-      <Stat label="On their way" value={claims.length} note={claims.length === 1 ? "NodeClaim" : "NodeClaims"} />
+      <Stat label="Nodes" value={nodes.toLocaleString("en-US")} note={spotNodes > 0 ? `${spotNodes} spot` : note} />
+      <Stat label="Pods" value={pods.toLocaleString("en-US")} note="bound or waiting" />
+      <Stat label="Waiting" value={waiting} note={left > 0 ? `${left} without a place` : "for a node"} tone={left > 0 ? "bad" : ""} />
+      <Stat label="On their way" value={claims} note={claims === 1 ? "NodeClaim" : "NodeClaims"} />
     </dl>
   );
 }

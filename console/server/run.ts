@@ -9,15 +9,21 @@ export interface RunOptions {
   /** Opens the page in the browser. */
   readonly opens: boolean;
   readonly print: (line: string) => void;
+  /** Ends the view, too. */
+  readonly signal?: AbortSignal;
 }
 
 /** Serves a view, prints its URL, and ends with Ctrl-C, or when the terminal goes. */
-export async function runView(source: ViewSource, { port, opens, print }: RunOptions): Promise<void> {
+export async function runView(source: ViewSource, { port, opens, print, signal }: RunOptions): Promise<void> {
   const view = await serveView(source, port === undefined ? {} : { port });
   print(`The page: ${view.url}`);
   print("It answers only on this machine, changes nothing, and ends with Ctrl-C.");
   if (opens) openInBrowser(view.url, print);
-  await Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
+  const ended = new Promise<void>((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener("abort", () => resolve());
+  });
+  await Promise.race([...["SIGINT", "SIGTERM", "SIGHUP"].map((name) => once(process, name)), ended]);
   await view.close();
 }
 

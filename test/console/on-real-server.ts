@@ -92,6 +92,17 @@ async function check(cluster: TestCluster): Promise<void> {
     // What a reader has typed outlives every change: the page is not loaded again.
     await page.evaluate("globalThis.isTheSamePage = true");
 
+    // Beside a Karpenter that runs, the page says whose decisions these are not.
+    const lease = {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { name: "karpenter-leader-election", namespace: "kube-system" },
+    };
+    await create(cluster, { ...lease, spec: { holderIdentity: "k-1", renewTime: new Date().toISOString().replace("Z", "000Z") } });
+    await page.getByText(/^Karpenter itself runs in this cluster/).waitFor({ timeout: 60_000 });
+    await kubectl("delete", "lease", "karpenter-leader-election", "-n", "kube-system");
+    await page.getByText(/^Karpenter itself runs/).waitFor({ state: "detached", timeout: 90_000 });
+
     // A pod that no node can take: the reason, and how near.
     await create(cluster, deployment("huge", 1, "500"));
     let began = performance.now();

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
 import { SETTING } from "../../../cli/scenario/arguments.ts";
@@ -167,6 +170,22 @@ describe("the options of view", () => {
     { args: ["--terminal", "--open"], why: "--open is for the page, and --terminal shows none; leave one of them out" },
   ])("$args are refused: $why", ({ args, why }) => {
     expect(() => options(...args)).toThrow(why);
+  });
+
+  it("a server that does not answer at first is one sentence, and the page ends with it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "view-"));
+    const kubeconfig = join(folder, "config");
+    const cluster = { name: "c", cluster: { server: "https://127.0.0.1:9" } };
+    const context = { name: "c", context: { cluster: "c", user: "u" } };
+    const users = [{ name: "u", user: { token: "x" } }];
+    writeFileSync(kubeconfig, JSON.stringify({ "current-context": "c", clusters: [cluster], contexts: [context], users }));
+    const printed: string[] = [];
+    await expect(viewCommand.run(["--kubeconfig", kubeconfig], (line) => void printed.push(line))).rejects.toThrow(
+      "https://127.0.0.1:9 refuses the connection; start that cluster, or correct the server of context c in",
+    );
+    const url = /http:\S+/.exec(printed.join("\n"))?.[0];
+    if (url !== undefined) await expect(fetch(url)).rejects.toThrow();
+    rmSync(folder, { recursive: true });
   });
 
   it("a file that does not exist is one sentence, and nothing is served", async () => {
