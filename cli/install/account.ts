@@ -1,4 +1,4 @@
-import { DescribeSecurityGroupsCommand, DescribeSubnetsCommand } from "@aws-sdk/client-ec2";
+import { CreateTagsCommand, DescribeSecurityGroupsCommand, DescribeSubnetsCommand } from "@aws-sdk/client-ec2";
 import { DescribeAccessEntryCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
@@ -30,6 +30,8 @@ export function awsAccount(region: string, credentials: CredentialSource, lambda
         publicCidrs: publicAccessCidrs,
         hasAutoMode: cluster?.computeConfig?.enabled === true,
         hasAuditLog: cluster?.logging?.clusterLogging?.some(({ enabled, types }) => enabled && types?.includes("audit")) === true,
+        subnetIds: cluster?.resourcesVpcConfig?.subnetIds ?? [],
+        securityGroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId ?? "",
         egress: cluster?.resourcesVpcConfig?.controlPlaneEgressMode ?? "AWS_MANAGED",
       };
     },
@@ -68,6 +70,9 @@ export function awsAccount(region: string, credentials: CredentialSource, lambda
               next,
             );
       return found.length;
+    },
+    tagForDiscovery: async (ids, cluster) => {
+      await ec2.send(new CreateTagsCommand({ Resources: [...ids], Tags: [{ Key: "karpenter.sh/discovery", Value: cluster }] }));
     },
   };
 }

@@ -35,13 +35,22 @@ const tagged =
       const tag = `karpenter.sh/discovery=${facts.cluster}`;
       if (count > 0) return ok(`${count} with the tag ${tag}`);
       return note(
-        `no ${words} has the tag ${tag}, which an EC2NodeClass usually selects by; add it: aws ec2 create-tags --tags Key=karpenter.sh/discovery,Value=${facts.cluster} --resources IDS`,
+        `no ${words} has the tag ${tag}, which an EC2NodeClass usually selects by; give --tag-network, which tags those of the cluster, or add it: aws ec2 create-tags --tags Key=karpenter.sh/discovery,Value=${facts.cluster} --resources IDS`,
       );
     });
 
 /** Whether the stack has made the cluster's node role, or may have: one that is half made does not say. */
 const mayOwnRole = (cluster: string, stack: StackState | undefined): boolean =>
   stack !== undefined && (namesOf(stack, "ClustersWithNodeRole").includes(cluster) || !stack.status.endsWith("_COMPLETE"));
+
+/** An access entry names a role, also of a person who has assumed it; the name of a session has no path. */
+function entryOf(caller: string, cluster: string): string {
+  const [, partition = "aws", account = "", role] = /^arn:([\w-]+):sts::(\d+):assumed-role\/([^/]+)\//.exec(caller) ?? [];
+  const principal = role === undefined ? caller : `arn:${partition}:iam::${account}:role/${role}`;
+  const policy = `arn:${caller.split(":")[1] ?? "aws"}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
+  const path = role?.startsWith("AWSReservedSSO_") ? ` (for its path: aws iam get-role --role-name ${role})` : "";
+  return `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${principal} && aws eks associate-access-policy --cluster-name ${cluster} --principal-arn ${principal} --policy-arn ${policy} --access-scope type=cluster${path}`;
+}
 
 /** All checks by name, in the order in which they are told. */
 export const CHECKS = {
@@ -85,8 +94,7 @@ export const CHECKS = {
         : fault(`the API server's endpoint admits ${publicCidrs.join(", ")} only, and functions have no fixed addresses; ${mend}`);
     }),
   access: ({ cluster, caller, inCluster }) => {
-    const who = "value" in caller ? caller.value.arn : "your role";
-    const mend = `give ${who} an access entry of cluster ${cluster} with the policy AmazonEKSClusterAdminPolicy`;
+    const mend = `let yourself in: ${entryOf("value" in caller ? caller.value.arn : "arn:aws:iam::ACCOUNT:role/NAME", cluster)}`;
     if (!("value" in inCluster)) return fault(`the API server does not answer you (${inCluster.error}); check the network, or ${mend}`);
     return inCluster.value.mayInstall
       ? ok("you may create CustomResourceDefinitions")

@@ -25,6 +25,7 @@ export const installCommand = defineCommand({
     },
     admission,
     "create-node-role": flag("make the role KarpenterNodeRole-NAME, and its access to the cluster"),
+    "tag-network": flag("tag the cluster's subnets and security group karpenter.sh/discovery=NAME, where none has the tag"),
     "with-default-pool": flag("make a NodePool and an EC2NodeClass named default, where there are none"),
     config,
     "from-karpenter": flag("take Karpenter's settings and node roles, then its nodes, as the command adopt does"),
@@ -42,9 +43,11 @@ export const installCommand = defineCommand({
       import("../../infra/end-with.ts"),
     ]);
     const { cluster, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;
+    if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
     try {
       const ports = awsPorts(region);
       const { "with-default-pool": withDefaultPool, "dry-run": dryRun, "from-karpenter": fromKarpenter } = values;
+      const tagNetwork = values["tag-network"];
       const { deployment, "keep-deployment": keepDeployment } = values;
       const isWayInGiven = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
       const given = settingsFor(values, region);
@@ -57,7 +60,9 @@ export const installCommand = defineCommand({
         return { ...answer, isUsable: false, messages: [...(answer.messages ?? []), mend] };
       };
       if (!fromKarpenter)
-        return await withDoctor(await install({ cluster, region, settings: given, isWayInGiven, withDefaultPool, dryRun }, ports, print));
+        return await withDoctor(
+          await install({ cluster, region, settings: given, isWayInGiven, tagNetwork, withDefaultPool, dryRun }, ports, print),
+        );
       const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }, { adoptPorts }] = await Promise.all([
         import("../adopt/from-karpenter.ts"),
         import("../adopt/adopt.ts"),
@@ -67,7 +72,7 @@ export const installCommand = defineCommand({
       const adopting = adoptPorts(region, ports);
       const options = { cluster, stackName: settings.stackName, deployment, keepDeployment, dryRun, installs: true };
       if (!dryRun) await refuseEarly(options, adopting);
-      const installed = await install({ cluster, region, settings, isWayInGiven, withDefaultPool, dryRun }, ports, print);
+      const installed = await install({ cluster, region, settings, isWayInGiven, tagNetwork, withDefaultPool, dryRun }, ports, print);
       const adopted = await adopt(options, adopting, print);
       const messages = [...(installed.messages ?? []), ...(adopted.messages ?? [])];
       return await withDoctor({ ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false });

@@ -19,6 +19,9 @@ export interface ClusterFacts {
   readonly hasAutoMode: boolean;
   /** Whether EKS writes its audit log. */
   readonly hasAuditLog: boolean;
+  /** The network that the cluster was made with: ids of its subnets, and its own security group. */
+  readonly subnetIds?: readonly string[];
+  readonly securityGroupId?: string;
   /** How its API server reaches webhooks: "AWS_MANAGED", or by the VPC alone. */
   readonly egress: string;
 }

@@ -7,7 +7,7 @@ import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
-import { checkLines, judge } from "./checks.ts";
+import { checkLines, judge, ok } from "./checks.ts";
 import { deployStack, StackFailed } from "./deploy-stack.ts";
 import { type Facts, nodeRoleOf } from "./facts.ts";
 import { observe } from "./observe.ts";
@@ -22,6 +22,8 @@ export interface InstallOptions {
   readonly settings: DeploymentSettings;
   /** Whether the person has said by which way wake-ups come; otherwise the first that works is taken. */
   readonly isWayInGiven: boolean;
+  /** Whether the cluster's network gets its tags where nothing has them. */
+  readonly tagNetwork: boolean;
   readonly withDefaultPool: boolean;
   readonly dryRun: boolean;
 }
@@ -36,7 +38,10 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   const facts = await observe(cluster, region, options.settings, ports);
   const given = keepingRole(options.settings, cluster, facts);
   const settings = options.isWayInGiven ? given : keepingWayIn(given, cluster, facts);
-  const results = judge(facts, settings);
+  const untagged = options.tagNetwork ? untaggedOf(facts) : [];
+  const results = judge(facts, settings).map((result) =>
+    untagged.some(({ name }) => name === result.name) ? { ...result, ...ok(`--tag-network tags ${idsOf(untagged, result.name)}`) } : result,
+  );
   for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
   const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was installed; mend what is marked FAULT, then run this again`;
@@ -44,8 +49,12 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   if ("error" in facts.stack) throw new InputError(facts.stack.error);
   const bucket = ports.bucket(facts.caller.value.account);
   if (dryRun) {
-    for (const line of plan({ ...options, settings }, bucket, facts.stack.value)) print(line);
+    for (const line of plan({ ...options, settings }, bucket, facts.stack.value, untagged)) print(line);
     return { output: "", isUsable: faults === 0, ...(faults > 0 && { messages: [unmet] }) };
+  }
+  for (const { name, ids } of untagged) {
+    await ports.account.tagForDiscovery(ids, cluster);
+    print(`tagged ${name} ${ids.join(", ")}: karpenter.sh/discovery=${cluster}`);
   }
   const outputs = await deployBySomeWayIn({ ...options, settings }, facts, bucket, ports, print);
   print(`applying CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`);
@@ -66,9 +75,34 @@ function keepingRole(settings: DeploymentSettings, cluster: string, { stack }: F
   return hasMade ? { ...settings, createNodeRoles: true } : settings;
 }
 
-function plan({ cluster, settings, withDefaultPool }: InstallOptions, bucket: Bucket, before: StackState | undefined): readonly string[] {
+/** What has no tag for discovery, and what of the cluster's own network can get it. */
+interface Untagged {
+  /** As the check is named. */
+  readonly name: "subnets" | "security groups";
+  readonly ids: readonly string[];
+}
+
+function untaggedOf({ eks, subnets, securityGroups }: Facts): readonly Untagged[] {
+  if (!("value" in eks)) return [];
+  const { subnetIds = [], securityGroupId = "" } = eks.value;
+  const all = [
+    { name: "subnets", ids: subnetIds, count: subnets },
+    { name: "security groups", ids: securityGroupId === "" ? [] : [securityGroupId], count: securityGroups },
+  ] as const;
+  return all.filter(({ ids, count }) => ids.length > 0 && "value" in count && count.value === 0);
+}
+
+const idsOf = (untagged: readonly Untagged[], name: string): string => untagged.find((one) => one.name === name)?.ids.join(", ") ?? "";
+
+function plan(
+  { cluster, settings, withDefaultPool }: InstallOptions,
+  bucket: Bucket,
+  before: StackState | undefined,
+  untagged: readonly Untagged[],
+): readonly string[] {
   return [
     "nothing is changed; without --dry-run this would",
+    ...untagged.map(({ name, ids }) => `- tag ${name} ${ids.join(", ")}: karpenter.sh/discovery=${cluster}`),
     `- make bucket ${bucket.name}, if there is none, and upload the functions' code to it`,
     before === undefined
       ? `- create stack ${settings.stackName}`

@@ -15,6 +15,8 @@ export interface Account {
   readonly accessEntryType: (cluster: string, roleArn: string) => Promise<string | undefined>;
   /** How many carry the tag karpenter.sh/discovery=CLUSTER. */
   readonly tagged: (kind: "subnets" | "securityGroups", cluster: string) => Promise<number>;
+  /** Gives subnets and security groups that tag. */
+  readonly tagForDiscovery: (ids: readonly string[], cluster: string) => Promise<void>;
 }
 
 /** A Kubernetes object as manifests have it. */

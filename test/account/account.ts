@@ -255,6 +255,22 @@ function refused({ service }: AwsCall, code: string, message: string, status: nu
   return xml(`<ErrorResponse>${error}<RequestId>1</RequestId></ErrorResponse>`, status);
 }
 
+/** A cluster with everything, but for what the settings say. */
+function describedAs(name: string, { clusters, described, region, account }: AccountSettings): object {
+  return {
+    ...{
+      name,
+      arn: `arn:aws:eks:${region}:${account}:cluster/${name}`,
+      status: "ACTIVE",
+      version: "1.33",
+      endpoint: "https://127.0.0.1:1",
+    },
+    ...{ certificateAuthority: { data: "" }, kubernetesNetworkConfig: { serviceIpv4Cidr: "10.96.0.0/16", ipFamily: "ipv4" } },
+    ...{ accessConfig: { authenticationMode: clusters[name] }, resourcesVpcConfig: { endpointPublicAccess: true } },
+    ...described,
+  };
+}
+
 /** What the account itself answers, because a stand-in does not know it or knows it otherwise. */
 function ownAnswer(call: AwsCall, settings: AccountSettings, ministack: MiniStack, made: readonly Made[]): Reply | undefined {
   const { service, action } = call;
@@ -262,6 +278,7 @@ function ownAnswer(call: AwsCall, settings: AccountSettings, ministack: MiniStac
   switch (`${service}:${action}`) {
     case "sts:GetCallerIdentity": {
       if (call.accessKey !== settings.account) return undefined;
+      if (settings.isSignedOut) return refused(call, "ExpiredToken", "The security token included in the request is expired", 403);
       const who = `<Arn>arn:aws:sts::${settings.account}:assumed-role/Installer/me</Arn><UserId>AROA:me</UserId><Account>${settings.account}</Account>`;
       return xml(`<GetCallerIdentityResponse><GetCallerIdentityResult>${who}</GetCallerIdentityResult></GetCallerIdentityResponse>`);
     }
@@ -279,7 +296,7 @@ function ownAnswer(call: AwsCall, settings: AccountSettings, ministack: MiniStac
     }
     case "eks:DescribeCluster": {
       const name = String(input["name"]);
-      if (settings.clusters[name] !== undefined) return undefined;
+      if (settings.clusters[name] !== undefined) return settings.described && json(200, { cluster: describedAs(name, settings) });
       const message = `No cluster found for name: ${name}.`;
       return json(404, { __type: "ResourceNotFoundException", message }, "ResourceNotFoundException");
     }

@@ -24,10 +24,9 @@ export function documentedCalls(): readonly Found[] {
   const files = readdirSync("cli", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   const inTexts = files.flatMap((name) => {
     const text = readFileSync(join("cli", name), "utf8").replaceAll(/\$\{[^}]*\}/g, "xxx");
-    return [...text.matchAll(/\baws [a-z0-9-]+ [a-z-]+(?: --[^`;"]+)/g)].map(([line]) => ({
-      place: `cli/${name}`,
-      words: commandsOf(line.replace(/, .*|\).*/, ""))[0] ?? [],
-    }));
+    return [...text.matchAll(/\baws [a-z0-9-]+ [a-z-]+(?: --[^`;"]+)/g)].flatMap(([line]) =>
+      commandsOf(line.replace(/, .*|\).*/, "")).map((words) => ({ place: `cli/${name}`, words })),
+    );
   });
   return [...inDocs, ...inTexts].filter(({ words }) => words[0] === "aws" && words.some((word) => word.startsWith("--")));
 }

@@ -46,7 +46,7 @@ function codeIn(dir: string): Code {
 
 /** An installer of cluster c1 into the account; `settings` are those of a settings file. */
 export function installer(dir: string, world = new World()) {
-  return async (settings: object = {}, isWayInGiven = false): Promise<Ran> => {
+  return async (settings: object = {}, isWayInGiven = false, dryRun = false): Promise<Ran> => {
     const lines: string[] = [];
     try {
       const parsed = parseSettings({ clusters: [{ name: "c1" }], enforceTls: false, ...settings }, "settings.json", () => {});
@@ -58,7 +58,7 @@ export function installer(dir: string, world = new World()) {
         },
         sleep: (ms) => sleep(Math.min(ms, 200)),
       };
-      const options = { cluster: "c1", region: REGION, settings: parsed, isWayInGiven, withDefaultPool: true, dryRun: false };
+      const options = { cluster: "c1", region: REGION, settings: parsed, isWayInGiven, tagNetwork: false, withDefaultPool: true, dryRun };
       const { output } = await install(options, ports, (line) => lines.push(line));
       return { end: output.trim(), failed: false, text: lines.join("\n") };
     } catch (error) {

@@ -10,6 +10,7 @@ import { commandFaults, documentedCalls } from "./aws-commands.ts";
 import { CAUSES, playCause } from "./failed-creates.ts";
 import { asPerson } from "./installing.ts";
 import { playKills } from "./kills.ts";
+import { PRE_FLIGHT } from "./pre-flight.ts";
 import { playRestApi, playWay, WAYS } from "./ways-in.ts";
 
 /**
@@ -42,6 +43,7 @@ async function check(name: string, play: () => Promise<string>): Promise<void> {
 }
 
 try {
+  for (const [name, play] of PRE_FLIGHT) await check(`a check says what is wrong: ${name}`, () => play(account, fake, dir));
   for (const [name, cause] of Object.entries(CAUSES))
     await check(`a first creation fails because ${name}, leaves nothing, and the next try succeeds`, () => playCause(account, dir, cause));
   for (const [name, way] of Object.entries(WAYS)) await check(`the way in is chosen and kept: ${name}`, () => playWay(account, dir, way));

@@ -14,6 +14,9 @@ const RENAMED: Readonly<Record<string, string>> = {
   "s3:HeadObject": "s3:GetObject",
 };
 
+/** What calls of EC2 that change something are about. */
+const OF_EC2: Readonly<Record<string, string>> = { TerminateInstances: "instance/i-1", CreateTags: "subnet/subnet-1" };
+
 /** Undefined where no permission is asked. */
 export function personsQuestion({ service, action, input }: AwsCall, { region, account }: AccountSettings): Question | undefined {
   if (action === undefined || (service === "sts" && action === "GetCallerIdentity")) return undefined;
@@ -30,7 +33,7 @@ export function personsQuestion({ service, action, input }: AwsCall, { region, a
       action.includes("InstanceProfile")
         ? `arn:aws:iam::${account}:instance-profile${String(given["PathPrefix"] ?? `/karpenter/${region}/c/${one("InstanceProfileName")}`)}`
         : `arn:aws:iam::${account}:role/${one("RoleName")}`,
-    ec2: () => (action.startsWith("Describe") ? "*" : arn(action === "TerminateInstances" ? "instance/i-1" : "launch-template/lt-1")),
+    ec2: () => (action.startsWith("Describe") ? "*" : arn(OF_EC2[action] ?? "launch-template/lt-1")),
     dynamodb: () => arn(`table/${one("TableName")}`),
   };
   return {
@@ -38,6 +41,7 @@ export function personsQuestion({ service, action, input }: AwsCall, { region, a
     resource: resources[service]?.() ?? "*",
     context: {
       "aws:RequestedRegion": region,
+      ...(name === "ec2:CreateTags" && { "aws:TagKeys": ["karpenter.sh/discovery"] }),
       // The launch templates and instances of an account are those of the functions here, which carry these tags.
       ...(["ec2:DeleteLaunchTemplate", "ec2:TerminateInstances"].includes(name) && { "aws:ResourceTag/karpenter.sh/nodepool": "default" }),
     },

@@ -17,6 +17,10 @@ export interface AccountSettings {
   readonly scp: readonly Statement[];
   /** Clusters that EKS knows, and their authentication mode. */
   readonly clusters: Readonly<Record<string, string>>;
+  /** What EKS says of a cluster, where it is not as the fake has it: fields of DescribeCluster's answer. */
+  readonly described?: Readonly<Record<string, unknown>>;
+  /** The person's credentials have run out. */
+  readonly isSignedOut?: boolean;
   /** Log groups that are there, with the number of their subscription filters. */
   readonly logGroups: Readonly<Record<string, number>>;
   /** Roles that are there. */

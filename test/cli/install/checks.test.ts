@@ -51,7 +51,11 @@ describe("pre-flight checks", () => {
     { name: "Kubernetes version", facts: eks({ version: "1.28" }), says: "--kubernetes-version 1.29" },
     { name: "endpoint", facts: eks({ isPublic: false }), says: 'by "vpc" in a settings file' },
     { name: "endpoint", facts: eks({ publicCidrs: ["10.0.0.0/8"] }), says: "admits 10.0.0.0/8 only" },
-    { name: "access", facts: { inCluster: { error: "no answer" } }, says: "check the network, or give arn:aws:iam::111122223333:role/me" },
+    {
+      name: "access",
+      facts: { inCluster: { error: "no answer" } },
+      says: "check the network, or let yourself in: aws eks create-access-entry --cluster-name c1 --principal-arn arn:aws:iam::111122223333:role/me",
+    },
     { name: "access", facts: { inCluster: { value: { mayInstall: false } } }, says: "AmazonEKSClusterAdminPolicy" },
     {
       name: "Lambda's limit",

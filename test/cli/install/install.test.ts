@@ -9,7 +9,15 @@ import { Killed, SECRET, World } from "./world.ts";
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
 const NOTIFY = "ValidatingWebhookConfiguration/karpenter-serverless-notify";
-const OPTIONS = { cluster: "c1", region: "us-west-2", settings, isWayInGiven: false, withDefaultPool: true, dryRun: false };
+const OPTIONS = {
+  cluster: "c1",
+  region: "us-west-2",
+  settings,
+  isWayInGiven: false,
+  tagNetwork: false,
+  withDefaultPool: true,
+  dryRun: false,
+};
 
 /** Runs the installer; the error where it throws one. */
 async function run(world: World, changed: Partial<typeof OPTIONS> = {}, account: Partial<InstallPorts["account"]> = {}) {
@@ -120,6 +128,22 @@ describe("install", () => {
     expect(text).toContain("FAULT  node role");
     expect(text).toContain("- create stack karpenter-serverless");
     expect(world.end()).toEqual(new World().end());
+  });
+
+  it("--tag-network tags the cluster's own network, where nothing has the tag", async () => {
+    const world = new World();
+    const account = {
+      tagged: async (kind: string) => (kind === "subnets" ? 0 : 1),
+      cluster: async () => ({
+        ...(await world.ports().account.cluster("c1")),
+        subnetIds: ["subnet-1", "subnet-2"],
+        securityGroupId: "sg-1",
+      }),
+    };
+    expect((await run(world, { dryRun: true, tagNetwork: true }, account)).text).toContain("- tag subnets subnet-1, subnet-2");
+    expect([...world.taggedIds]).toEqual([]);
+    expect((await run(world, { tagNetwork: true }, account)).text).toContain("ok     subnets: --tag-network tags subnet-1, subnet-2");
+    expect([...world.taggedIds]).toEqual(["subnet-1", "subnet-2"]);
   });
 
   it("a stack that serves another cluster, or is another product's, is left alone", async () => {

@@ -52,7 +52,15 @@ const ports = {
 let lines: string[] = [];
 const run = async (withDefaultPool: boolean, given = settings) => {
   lines = [];
-  const options = { cluster: "c1", region: ministack.region, settings: given, isWayInGiven: false, withDefaultPool, dryRun: false };
+  const options = {
+    cluster: "c1",
+    region: ministack.region,
+    settings: given,
+    isWayInGiven: false,
+    tagNetwork: false,
+    withDefaultPool,
+    dryRun: false,
+  };
   return install(options, ports, (line) => void lines.push(line));
 };
 const has = (text: string): void => {

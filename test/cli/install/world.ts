@@ -32,10 +32,14 @@ export class World {
   /** How the next creation or update ends. */
   ending = "COMPLETE";
   hasAuditLog = false;
+  /** Subnets and security groups that the installer has tagged. */
+  readonly taggedIds = new Set<string>();
   /** The types of resources that the account refuses in a stack whose settings make them. */
   refuses: readonly string[] = [];
   /** For so many looks what is under way does not end. */
   slow = 0;
+  /** Whether the person may create CustomResourceDefinitions. */
+  mayInstall = true;
   /** The Lease of a Karpenter that runs. */
   karpenter: string | undefined;
   /** The records in the stack's table. */
@@ -85,6 +89,10 @@ export class World {
         roleArn: async () => ROLE,
         accessEntryType: async () => "EC2_LINUX",
         tagged: async () => 2,
+        tagForDiscovery: (ids) =>
+          call(() => {
+            for (const id of ids) this.taggedIds.add(id);
+          }),
         ...changed,
       },
       bucket: (account) => ({
@@ -123,7 +131,7 @@ export class World {
         metadata: () => call(() => this.metadata),
       },
       clusterApi: () => ({
-        observe: () => call(() => ({ mayInstall: true, ...(this.karpenter !== undefined && { karpenter: this.karpenter }) })),
+        observe: () => call(() => ({ mayInstall: this.mayInstall, ...(this.karpenter !== undefined && { karpenter: this.karpenter }) })),
         find: (object) => call(() => this.objects.get(keyOf(object))),
         apply: (object) => call(() => this.#apply(object)),
         patch: (object, change) => call(() => this.#patch(object, change)),

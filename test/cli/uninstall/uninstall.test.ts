@@ -31,7 +31,7 @@ async function installed(): Promise<World> {
   const world = new World();
   world.outputs = { ...world.outputs, TableName: "table-1" };
   await install(
-    { cluster: "c1", region: "us-west-2", settings, isWayInGiven: false, withDefaultPool: true, dryRun: false },
+    { cluster: "c1", region: "us-west-2", settings, isWayInGiven: false, tagNetwork: false, withDefaultPool: true, dryRun: false },
     world.ports(),
     () => {},
   );
