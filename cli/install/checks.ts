@@ -49,7 +49,7 @@ function entryOf(caller: string, cluster: string): string {
   const principal = role === undefined ? caller : `arn:${partition}:iam::${account}:role/${role}`;
   const policy = `arn:${caller.split(":")[1] ?? "aws"}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
   const path = role?.startsWith("AWSReservedSSO_") ? ` (for its path: aws iam get-role --role-name ${role})` : "";
-  return `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${principal} && aws eks associate-access-policy --cluster-name ${cluster} --principal-arn ${principal} --policy-arn ${policy} --access-scope type=cluster${path}`;
+  return `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${principal} && aws eks associate-access-policy --cluster-name ${cluster} --principal-arn ${principal} --access-scope type=cluster --policy-arn ${policy}${path}`;
 }
 
 /** All checks by name, in the order in which they are told. */
