@@ -133,3 +133,8 @@ it("the program ends with exit code 2 when the command line is bad", { timeout: 
   const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", "slove"], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 2, stderr: "there is no command slove; did you mean solve?\n" });
 });
+
+it("a reader of the output that ends early is no error of the program", { timeout: 30_000 }, () => {
+  const piped = `"${process.execPath}" cli/main.ts manifests --cluster c1 | true`;
+  expect(spawnSync("sh", ["-c", piped], { encoding: "utf8" }).stderr).toBe("");
+});

@@ -13,8 +13,8 @@ export const KILLS_EVERY = FULL ? 60 : 90;
 /** `cli install` is killed at one call in so many, and run again; a run reads the CRDs, which takes a second. */
 export const INSTALL_KILLS_EVERY = FULL ? 1 : 9;
 
-/** Seeds of the random simulations; `npm run sim` plays thousands. Seed 5 breaks "bought once", which is open. */
-export const SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 6, 7] : [1, 2, 3];
+/** Seeds of the random simulations; `npm run sim` plays thousands. */
+export const SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 5, 6] : [1, 2, 3];
 
 /** How many pods the integer program prices beside our plan: its time grows faster than the number of pods. */
 export const PRICED_PODS = FULL ? 200 : 50;
