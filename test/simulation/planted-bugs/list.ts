@@ -24,6 +24,29 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [{ file: TERMINATION, find: `record, history: removedEntries(record, view.now) }`, replace: "record }" }],
   },
   {
+    name: "a launch that the history does not tell",
+    within: 10,
+    edits: [
+      {
+        file: LAUNCH,
+        find: "const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()));",
+        replace: "const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()).slice(0, 0));",
+      },
+    ],
+  },
+  {
+    name: "NodeClaims given up at the first launch that is to be tried again",
+    within: 60,
+    edits: [
+      {
+        file: ADVANCE,
+        find: "const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;",
+        replace:
+          'if (record.launchFailedAt !== undefined) return markTerminating(view, record, "launch_timeout");\n  const retryAt = 0 * LAUNCH_RETRY_MS;',
+      },
+    ],
+  },
+  {
     name: "missing client token: each CreateFleet is a new one",
     within: 40,
     edits: [{ file: LAUNCH, find: "deps.fleet.launch(request)", replace: "deps.fleet.launch({ ...request, clientToken: deps.newId() })" }],
