@@ -16,12 +16,15 @@ const { values } = parseArgs({ options: { again: { type: "boolean", default: fal
 
 await asNewcomer("first-node", 12, async (newcomer) => {
   const { stage, account, urls, dir, home, check, type } = newcomer;
+  // Nothing is prepared, also not in the network.
+  const { subnets, securityGroups } = stage.fake.state;
+  for (const { tags } of [...subnets.values(), ...securityGroups.values()]) tags.delete("karpenter.sh/discovery");
   const [tarball = ""] = await makeRelease(join(dir, "release"));
   await check("the tarball installs in an empty folder", () => type(`npm i --silent --no-audit --no-fund --offline ${tarball}`));
   await check("install makes everything in an account with nothing prepared", async () =>
     spoken(
       await type(
-        `npx karpenter-serverless install --cluster ${CLUSTER} --region ${REGION} --create-node-role --with-default-pool --config settings.json`,
+        `npx karpenter-serverless install --cluster ${CLUSTER} --region ${REGION} --create-node-role --tag-network --with-default-pool --config settings.json`,
       ),
     ),
   );
