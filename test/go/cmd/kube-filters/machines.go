@@ -232,9 +232,9 @@ func drawn(asked []scenario.Requirement, draw *rand.Rand) (string, bool) {
 		if one.Operator == "In" {
 			values = append(values, one.Values...)
 		}
-		if allowsNone(one) {
-			return "", false
-		}
+	}
+	if !slices.ContainsFunc(asked, func(one scenario.Requirement) bool { return !allowsNone(one) }) {
+		return "", false
 	}
 	if len(values) == 0 {
 		for number := range 1_000 {
