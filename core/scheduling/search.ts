@@ -4,7 +4,7 @@ import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
-import { countOpenedDomains } from "./claims/opened-domains.ts";
+import { type OpenedDomain, openedDomains } from "./claims/opened-domains.ts";
 import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
 import type { PodData } from "./problem/pod-class.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
@@ -23,6 +23,8 @@ interface AttemptScore {
   readonly behind: readonly number[];
   /** What all planned nodes cost, USD per hour: instances, volumes, overhead and surplus credits. */
   readonly cost: number;
+  /** Domains that the attempt's claims open, and that count as domains of existing nodes in it. */
+  readonly opened: readonly OpenedDomain[];
 }
 
 /** "quick" leaves out packing, which pays only for large plans: consolidation solves many small trials. */
@@ -47,6 +49,11 @@ const MAX_PRODUCT_FOR_SEVERAL_ATTEMPTS = 15_000_000;
 const MAX_STEPS = 2_000_000;
 /** The same for the attempts that place left pods first, which matter more. */
 const MAX_STEPS_WITH_PODS_LEFT = 10_000_000;
+/**
+ * From this seed on, attempts by added price keep one order of domains for all claims: pods that share a zone then try
+ * each zone together. Of 190 scenarios of `generate.ts` two plans cost less by it, and none lost a pod.
+ */
+const FIRST_SEED_OF_ONE_ORDER = 4;
 /** A single pod has one packing. */
 const MIN_PODS_FOR_PACKING = 2;
 /**
@@ -204,12 +211,21 @@ class Search {
 }
 
 function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: HeaviestRanks | undefined): AttemptScore {
+  const opened: OpenedDomain[] = [];
   let attempt = new Attempt(problem, strategy).run();
-  while (countOpenedDomains(problem, attempt.claims, attempt.topology)) attempt = new Attempt(problem, strategy).run();
+  for (;;) {
+    const more = openedDomains(problem, attempt.claims, attempt.topology);
+    if (more.length === 0) break;
+    for (const { group, domain } of more) group.present.add(domain);
+    opened.push(...more);
+    attempt = new Attempt(problem, strategy).run();
+  }
+  // Another attempt need not open them.
+  for (const { group, domain } of opened) group.present.delete(domain);
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
-  return { attempt, left, behind, cost: planCost(attempt) };
+  return { attempt, left, behind, cost: planCost(attempt), opened };
 }
 
 /** What all planned nodes of an attempt cost, USD per hour: instances, surplus credits, overhead and volumes. */
@@ -242,7 +258,7 @@ function podsBehind({ claims, problem }: Attempt, heaviestRanks: HeaviestRanks):
 }
 
 /** The better of two attempts; the first of equal ones. A pool's weight decides before the price. */
-export function better<Score extends Omit<AttemptScore, "attempt">>(a: Score, b: Score): Score {
+export function better<Score extends Omit<AttemptScore, "attempt" | "opened">>(a: Score, b: Score): Score {
   if (b.left !== a.left) return b.left < a.left ? b : a;
   for (let rank = 1; rank < a.behind.length; rank++) {
     const [ours, theirs] = [a.behind[rank] ?? 0, b.behind[rank] ?? 0];
@@ -260,8 +276,9 @@ function* strategies(problem: SchedulingProblem, attempts: number): Generator<St
   yield { claims: "oldest", seed: 0 };
   const kinds = ["least-added-price", "fewest-pods", "oldest"] as const;
   for (let n = 3; n < attempts; n++) {
-    const seed = Math.floor(n / 3);
-    yield { claims: kinds[n % 3] ?? "oldest", classes: shuffled(problem, seed), seed };
+    const [seed, kind] = [Math.floor(n / 3), kinds[n % 3] ?? "oldest"];
+    const isOneOrder = kind === "fewest-pods" || (kind === "least-added-price" && seed >= FIRST_SEED_OF_ONE_ORDER);
+    yield { claims: kind, classes: shuffled(problem, seed), seed: isOneOrder ? -seed : seed };
   }
 }
 

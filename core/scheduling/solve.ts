@@ -8,6 +8,7 @@ import type { Pod } from "../model/pod.ts";
 import { type CostSettings, costSettingsOf } from "../model/prices.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podKey, podUid } from "../pods/predicates.ts";
+import type { Attempt } from "./attempt.ts";
 import { assembleClaim } from "./claims/assemble.ts";
 import { placeWithHeadroom } from "./headroom.ts";
 import { nodeViews } from "./problem/node-view.ts";
@@ -16,6 +17,7 @@ import { problemFor } from "./problem/problem.ts";
 import { Explainer } from "./reasons/explain.ts";
 import type { PreferencePolicy } from "./rules/preferences.ts";
 import { bestAttempt, type Effort } from "./search.ts";
+import { undecidedAffinity } from "./undecided-affinity.ts";
 
 export { claimRequirements } from "./claims/assemble.ts";
 export { type PendingPods, pendingPods } from "./problem/pending-pods.ts";
@@ -60,21 +62,27 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const pods = [...new Map([...(options.extraPods ?? []), ...pending.pods].map((pod) => [podUid(pod), pod])).values()];
   const mustMove = new Set([...pending.pods, ...pending.virtual]);
   const moved = new Set((options.settling?.size ?? 0) === 0 ? [] : pods.filter((pod) => !mustMove.has(pod)));
-  const { attempt, settled, deferred } = placeWithHeadroom(snapshot, pods, pending.virtual, (seen, real, virtual) =>
-    bestAttempt(
-      problemFor(seen, nodeViews(seen), [...real, ...virtual], {
-        policy: options.preferencePolicy ?? "Respect",
-        minValuesPolicy: options.minValuesPolicy ?? "Strict",
-        reservedMode: options.reservedMode ?? "strict",
-        excludeNodes: options.excludeNodes ?? new Set(),
-        settling: options.settling ?? new Set(),
-        moved,
-        virtual: new Set(virtual),
-        ...costSettingsOf(options),
-      }),
-      options.effort ?? "full",
-    ),
-  );
+  const { attempt, settled, deferred } = placeWithHeadroom(snapshot, pods, pending.virtual, (seen, real, virtual) => {
+    const search = (decidesAffinity: boolean): Attempt =>
+      bestAttempt(
+        problemFor(seen, nodeViews(seen), [...real, ...virtual], {
+          policy: options.preferencePolicy ?? "Respect",
+          minValuesPolicy: options.minValuesPolicy ?? "Strict",
+          reservedMode: options.reservedMode ?? "strict",
+          excludeNodes: options.excludeNodes ?? new Set(),
+          settling: options.settling ?? new Set(),
+          moved,
+          virtual: new Set(virtual),
+          decidesAffinity,
+          ...costSettingsOf(options),
+        }),
+        options.effort ?? "full",
+      );
+    const found = search(false);
+    const open = undecidedAffinity(found);
+    const decided = open === undefined ? found : search(true);
+    return open === "parted" || countLeft(decided) < countLeft(found) ? decided : found;
+  });
   const podErrors: Record<string, string> = {};
   for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podKey(pod)] = reason;
   for (const pod of deferred) podErrors[podKey(pod)] = GIVES_WAY;
@@ -93,6 +101,10 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
       .filter((node) => node.pods.length > 0),
     podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
+}
+
+function countLeft({ failed }: Attempt): number {
+  return failed.values().reduce((sum, pods) => sum + pods.length, 0);
 }
 
 /** The reason of virtual pods that were not tried. */

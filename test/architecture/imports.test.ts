@@ -69,6 +69,7 @@ const SCHEDULING = [
   "trial-cluster.ts",
   "make-trial.ts",
   "search.ts",
+  "undecided-affinity.ts",
   "weigh-preferences.ts",
   "headroom.ts",
   "reasons",

@@ -199,7 +199,7 @@ export class Evaluation {
     if (group === undefined) return this.#hasMinValues(claim, podData, set) ? { set, price, reservations: NO_RESERVATIONS } : undefined;
     const { sets } = this.#problem;
     const rankOf = (domain: string): number => {
-      if (this.#seed !== 0) return hashedNumber(this.#seed, `${claim.index} ${domain}`);
+      if (this.#seed !== 0) return hashedNumber(this.#seed, this.#seed < 0 ? domain : `${claim.index} ${domain}`);
       const there = sets.join(set, sets.oneOf(group.key, [domain]));
       return there === undefined ? Number.POSITIVE_INFINITY : this.#cheapest(claim, podData, there);
     };

@@ -7,26 +7,34 @@ import type { TopologyState } from "../problem/topology-state.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
+/** A domain of a spread that a planned claim opens. */
+export interface OpenedDomain {
+  readonly group: TopologyGroup;
+  readonly domain: string;
+}
+
 /**
  * Domains that planned claims open for hard spreads which did not count them. A pod counts the domains that its present
  * term of node affinity allows; kube-scheduler counts every node that meets any of the OR-ed terms (with
  * nodeAffinityPolicy Ignore, every node), so a new node may be an empty domain and make the spread refuse the pods.
- * Those domains become domains of existing nodes (TopologyGroup.present). True when there are any: the attempt must be
- * made again.
+ * Where there are any, the attempt must be made again with those domains among the domains of existing nodes
+ * (TopologyGroup.present).
  */
-export function countOpenedDomains(problem: SchedulingProblem, claims: readonly PlannedClaim[], { counts }: TopologyState): boolean {
-  let isChanged = false;
+export function openedDomains(
+  problem: SchedulingProblem,
+  claims: readonly PlannedClaim[],
+  { counts }: TopologyState,
+): readonly OpenedDomain[] {
+  const opened: OpenedDomain[] = [];
   for (const group of partlyCounted(problem)) {
     const pods = counts[group.index] ?? new Map<string, number>();
     const most = Math.max(0, ...pods.values());
     for (const [domain, n] of pods) {
       if (most - n <= group.maxSkew || group.present.has(domain)) continue;
-      if (n === 0 && !claims.some((claim) => mayOpen(problem, claim, group, domain))) continue;
-      group.present.add(domain);
-      isChanged = true;
+      if (n > 0 || claims.some((claim) => mayOpen(problem, claim, group, domain))) opened.push({ group, domain });
     }
   }
-  return isChanged;
+  return opened;
 }
 
 const known = new WeakMap<SchedulingProblem, readonly TopologyGroup[]>();

@@ -70,8 +70,9 @@ export interface PodData extends RelaxationStep {
   /** The deciding groups of other keys, then `watching`: a claim may have to be narrowed to some of a key's domains. */
   readonly areas: readonly TopologyGroup[];
   /**
-   * Hard spreads of other pods that count this pod. A claim is narrowed to one domain for them, because otherwise
-   * kube-scheduler would count the pod in a domain that the plan does not know.
+   * Hard spreads of other pods that count this pod, and their required affinity (ProblemOptions.decidesAffinity). A
+   * claim is narrowed to one domain for them, because otherwise kube-scheduler would count the pod in a domain that the
+   * plan does not know.
    */
   readonly watching: ReadonlySet<TopologyGroup>;
   /** Deciding groups that select the pod itself. */

@@ -76,6 +76,11 @@ export interface ProblemOptions extends CostSettings {
   readonly moved: ReadonlySet<Pod>;
   /** Virtual pods of CapacityBuffers among those to place. */
   readonly virtual?: ReadonlySet<Pod>;
+  /**
+   * Whether claims are narrowed to one domain for required affinity too that selects their pods (undecidedAffinity).
+   * That takes more nodes where the pods with the affinity would find a place in any case.
+   */
+  readonly decidesAffinity?: boolean;
 }
 
 /**
@@ -141,7 +146,11 @@ export function problemFor(
       // Without them a claim could stay open to several domains: the plan would count its pods nowhere, kube-scheduler
       // in one domain.
       const watching = counting.filter(
-        (group) => group.kind === "spread" && group.key !== HOSTNAME && demanded.has(group) && !deciding.includes(group),
+        (group) =>
+          (group.kind === "spread" || (group.kind === "affinity" && options.decidesAffinity === true)) &&
+          group.key !== HOSTNAME &&
+          demanded.has(group) &&
+          !deciding.includes(group),
       );
       const tolerations = step.tolerations.length > 0 ? JSON.stringify(step.tolerations) : "";
       const podData = {

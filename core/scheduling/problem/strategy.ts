@@ -20,7 +20,10 @@ export interface Strategy {
   readonly isKarpenters?: boolean;
   /** Class indexes in the order of placing. Default: the order of the queue. */
   readonly classes?: readonly number[];
-  /** Order of equally good topology domains: 0 for the cheapest first, other seeds for a pseudo-random order. */
+  /**
+   * Order of equally good topology domains: 0 for the cheapest first; positive for a pseudo-random order, another one
+   * for each claim; negative for one pseudo-random order for all claims.
+   */
   readonly seed: number;
   /**
    * Whether hard spreads of pods with OR-ed terms of node affinity count the domains only that have a node, as
