@@ -1,3 +1,5 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitepress";
 import { PAGES } from "./pages.ts";
 
@@ -11,6 +13,7 @@ export default defineConfig({
   cleanUrls: true,
   // Texts have placeholders such as <NAME>, which are no HTML.
   markdown: { html: false },
+  buildEnd: ({ srcDir, outDir }) => cpSync(join(srcDir, "schemas"), join(outDir, "schemas"), { recursive: true }),
   themeConfig: {
     sidebar: PAGES.map(({ text, items }) => ({ text, items: [...items] })),
     search: { provider: "local" },

@@ -4,6 +4,9 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     text: "Start",
     items: [
       { text: "What it is", link: "/" },
+      { text: "Quick start", link: "/quick-start" },
+      { text: "Recipes", link: "/recipes" },
+      { text: "Compare", link: "/compare" },
       { text: "Deploy", link: "/deploy" },
       { text: "Migrate", link: "/migrate" },
       { text: "What it costs", link: "/costs" },
@@ -25,6 +28,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
   {
     text: "Concepts",
     items: [
+      { text: "Words", link: "/concepts" },
       { text: "Architecture", link: "/architecture" },
       { text: "How a plan is found", link: "/how-a-plan-is-found" },
       { text: "A stateless controller", link: "/stateless-controller" },

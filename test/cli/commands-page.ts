@@ -11,7 +11,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const JSON_OF: Readonly<Record<string, string>> = {
   solve: "without `--explain`: the plan, as [the scenario format](scenario-format.md) says; for several files a line each",
   consolidate: "without `--explain`: the commands, as [the scenario format](scenario-format.md) says; for several files a line each",
-  "what-if": "`--format json`",
+  "what-if": "`--format json`: the bill today, when all is left alone and after the change, with the steps on the way",
   view: "the page's data, as [the data of a view](view-data.md) says",
   why: "`--json`: [the entries](history.md#json) of each NodeClaim, and of a pod's waits",
   history: "`--json`: `cluster`, `since`, `until` and [`entries`](history.md#json)",
@@ -21,6 +21,12 @@ const JSON_OF: Readonly<Record<string, string>> = {
   doctor: "`--json`: `cluster`, `region`, `stack`, `healthy`, `checks` (each `name`, `level`: `ok`, `note` or `fault`, `text`)",
   cost: "`--json`: `perMonth`, `perCluster` and `parts` in USD, `peers`",
 };
+
+/** The file of the schema; that of `lab` is of its report, and the data of a view has a page. */
+function schemaOf(name: string): string {
+  const file = name === "lab" ? "lab-report" : name;
+  return name === "view" ? "" : ` Its schema: [${file}.json](schemas/${file}.json).`;
+}
 
 async function section(command: Command): Promise<string> {
   const given = await argumentsOf(command);
@@ -41,7 +47,7 @@ async function section(command: Command): Promise<string> {
     "```",
     "",
     ...table,
-    ...(json === undefined ? [] : [...paragraph(`JSON: ${json}.`), ""]),
+    ...(json === undefined ? [] : [...paragraph(`JSON: ${json}.${schemaOf(command.name)}`), ""]),
   ].join("\n");
 }
 
@@ -53,6 +59,8 @@ export async function commandsPage(): Promise<string> {
 Made from the commands' own tables of arguments, which \`--help\` prints, too. In a checkout \`npm run -s cli --\` stands
 for \`${INSTALLED}\`; a release that is installed with \`npm i -g\` has \`kubectl ${INSTALLED}\` besides.
 
+- Commands that print JSON have a JSON Schema (2020-12) each, in \`docs/schemas\`, which a release has, too. A later
+  version may add fields; none is taken away or changed within a major version.
 - The exit code is 0; 1 where the answer is no (\`status\` finds a fault) or needs a person's work (\`convert\`); 2 where
   the input or the command line is wrong, with one sentence on standard error.
 - Lines are as wide as the terminal, from 60 to 140 columns, and 100 in a pipe. Only \`lab\` has colours, and only on a

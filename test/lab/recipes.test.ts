@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { parseArguments } from "../../functions/adapters/command-line.ts";
+import { settingsOf } from "../../functions/adapters/given-settings.ts";
+import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
+import { LAB_ARGUMENTS } from "../../lab/lab.ts";
+import { playManifests, type Scaling } from "../../lab/play.ts";
+import type { LabReport } from "../../lab/report.ts";
+
+const FOLDER = "examples/recipes";
+const PAGE = readFileSync("docs/recipes.md", "utf8");
+const files = readdirSync(FOLDER);
+
+/** Each line of a command of the page with the sentence that follows it. */
+const told = [...PAGE.matchAll(/^npm start -- (examples\/recipes\/\S+)(.*)\n```\n\n(In the lab: [\s\S]*?)\n\n?(?=\n|$)/gm)].map(
+  ([, file = "", args = "", sentence = ""]) => ({ file, args: args.trim(), sentence: sentence.replaceAll("\n", " ") }),
+);
+
+async function play(file: string, args: string): Promise<LabReport> {
+  const { values } = parseArguments(LAB_ARGUMENTS, [file, ...args.split(" ").filter((word) => word !== "")]);
+  const { settings } = settingsOf(values.setting);
+  const reports: LabReport[] = [];
+  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: () => {}, settings };
+  await playManifests([file], values.scale.map(scaling), 5, { ...options, onReport: (made) => void reports.push(made) });
+  const [report] = reports;
+  if (report === undefined) throw new Error("there is no report");
+  return report;
+}
+
+/** What `--scale NAME=N` names. */
+function scaling(text: string): Scaling {
+  const [name = "", replicas = ""] = text.split("=");
+  return { namespace: "default", name, replicas: Number(replicas) };
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** What became of a recipe, in the words of the page. */
+function outcome({ nodes, pods, refused }: LabReport): string {
+  const kinds = Map.groupBy(nodes, ({ instanceType, capacityType, nodePool }) => `${instanceType} (${capacityType}, NodePool ${nodePool})`);
+  const listed = [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([kind, those]) => `${those.length} ${kind}`);
+  const zones = new Set(nodes.map(({ zone }) => zone)).size;
+  const own = pods.filter(({ owner }) => owner !== "DaemonSet");
+  const phases = ["Running", "Succeeded", "Pending"].flatMap((phase) => {
+    const count = own.filter((pod) => pod.phase === phase).length;
+    return count === 0 ? [] : [`${plural(count, "pod")} ${phase}`];
+  });
+  const price = nodes.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
+  expect(refused).toEqual([]);
+  const machines = nodes.length === 0 ? "no node" : `${listed.join(" and ")}, ${plural(zones, "zone")}`;
+  return `In the lab: ${machines}; ${phases.join(", ") || "no pods"}; $${price.toFixed(3)} an hour.`;
+}
+
+it("each recipe of the page is its file, and each file is on the page", () => {
+  for (const file of files) expect(PAGE, file).toContain(`\`\`\`yaml\n${readFileSync(`${FOLDER}/${file}`, "utf8")}\`\`\`\n`);
+  expect([...new Set(told.map(({ file }) => file))].toSorted()).toEqual(files.map((file) => `${FOLDER}/${file}`).toSorted());
+});
+
+it("each block of YAML on the page can be read, and the schemas of the kinds of ours refuse nothing", () => {
+  const blocks = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
+  expect(blocks.length).toBeGreaterThan(files.length);
+  for (const document of blocks.flatMap((block) => parseAllDocuments(block, { merge: true }))) {
+    expect(document.errors).toEqual([]);
+    const object = document.toJS() as { readonly kind: string };
+    expect(schemaProblems(object.kind, object)).toEqual([]);
+  }
+});
+
+it.for(told)("$file $args comes to what the page says", async ({ file, args, sentence }) => {
+  expect(outcome(await play(file, args))).toBe(sentence);
+});
