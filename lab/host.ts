@@ -11,6 +11,7 @@ import { disruptionEntry } from "../functions/disruption/entry.ts";
 import { interruptionEntry } from "../functions/interruption/entry.ts";
 import { lifecycleEntry } from "../functions/lifecycle/entry.ts";
 import { provisionEntry } from "../functions/provision/entry.ts";
+import { activeStore } from "../functions/shared/active-store.ts";
 import type { Later, LifecycleDeps, Settings } from "../functions/shared/cluster-deps.ts";
 import { DEFAULT_SETTINGS } from "../functions/wiring/settings.ts";
 import { ringFromChanges } from "./doorbells.ts";
@@ -160,7 +161,7 @@ export function createLab(options: LabOptions): Lab {
       serviceCidr: "10.100.0.0/16",
     },
     kubernetes: managedObjects(guarded(simulatedKubernetes(world), "kubernetes")),
-    store: guarded(store, "store"),
+    store: activeStore(guarded(store, "store"), () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0)),
     fleet: guarded(cloud.fleet, "fleet"),
     wakeUps: guarded(wakeUps, "wakeUps"),
     catalogue: async () => known,
@@ -172,6 +173,7 @@ export function createLab(options: LabOptions): Lab {
     sleep: (ms) => clock.sleep(ms),
     later: laterIn(clock, options.isFrozen),
     newId: () => ids.uuid(),
+    isTold: options.sources.length > 0,
   };
   const secondDeps: LifecycleDeps | undefined = second && {
     ...deps,
@@ -279,13 +281,22 @@ function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, inv
       return new Set(response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     });
   };
-  const provision = entries.provision(entryDeps);
-  const lifecycle = entries.lifecycle(entryDeps);
-  const disruption = entries.disruption(entryDeps);
+  /** Functions are processes of their own: what one remembers of a cluster, no other one knows. */
+  const ownMemory = () => {
+    const facts = new Map([...clusters].map(([name, { cluster }]) => [name, { ...cluster }] as const));
+    return async (name: string) => {
+      const deps = clusters.get(name);
+      return deps && { ...deps, cluster: facts.get(name) ?? deps.cluster };
+    };
+  };
+  const provision = entries.provision({ ...entryDeps, clusterDeps: ownMemory() });
+  const lifecycle = entries.lifecycle({ ...entryDeps, clusterDeps: ownMemory() });
+  const disruption = entries.disruption({ ...entryDeps, clusterDeps: ownMemory() });
+  const ofCatalog = ownMemory();
   const catalog = entries.catalog({
     ...entryDeps,
     async clusterDeps(name) {
-      const deps = await entryDeps.clusterDeps(name);
+      const deps = await ofCatalog(name);
       return deps && { ...deps, inventory };
     },
   });
@@ -296,7 +307,7 @@ function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, inv
   subscribe(
     wakeUps.interruption,
     "interruption",
-    entries.interruption({ ...entryDeps, store: deps.store, metrics: deps.metrics, now: deps.now }),
+    entries.interruption({ ...entryDeps, clusterDeps: ownMemory(), store: deps.store, metrics: deps.metrics, now: deps.now }),
   );
   for (const [name, handler] of Object.entries({ catalog, provision, lifecycle, disruption })) {
     const sweep = (): Promise<unknown> => run(name, () => handler({ kind: "sweep" }));

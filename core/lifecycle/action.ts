@@ -2,7 +2,7 @@ import type { HistoryEntry } from "../model/history-entry.ts";
 import type { Instance } from "../model/instance.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import type { NodeClaimRecord, WaitsFor } from "../model/node-claim-record.ts";
 import type { Pod } from "../model/pod.ts";
 import type { VolumeAttachment } from "../model/workloads.ts";
 import type { RegistrationOutcome } from "../node-pool/registration-health.ts";
@@ -33,6 +33,8 @@ export interface ClaimView {
   readonly volumeAttachments: readonly VolumeAttachment[] | undefined;
   /** Records of the NodeClaims made for this node's pods; read with the pods, only after an interruption notice. */
   readonly replacements: readonly NodeClaimRecord[];
+  /** Whether changes of nodes are told, by the webhook or the audit log: the node is then looked for less often. */
+  readonly isTold?: boolean;
 }
 
 /**
@@ -92,6 +94,8 @@ export interface Step {
   readonly again?: boolean;
   /** Call `advance` again then, ms since the epoch. */
   readonly wakeAt?: number;
+  /** What the NodeClaim waits for until then, where that can be seen without reading the NodeClaim (waiting.ts). */
+  readonly waitsFor?: WaitsFor;
   /** The decision needs a part of the view that is not read each time: read it and call `advance` again with it. */
   readonly ask?: "instance" | "pods" | "volumeAttachments";
 }

@@ -22,14 +22,15 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
-import { writeConditions } from "./claim-status.ts";
+import { NODE_NOT_FOUND, writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
-import { heldUntil, readyTogether, takesPods } from "./hold.ts";
+import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
 import { isDoneWith, isLaunchedByOther, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
+import { nodePoll } from "./waiting.ts";
 
 /**
  * From the NodeClaim's creation until its instance must be launched
@@ -215,12 +216,6 @@ function writeLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
   return { actions: [{ type: "WriteLaunched", record, claim }], again: true };
 }
 
-/**
- * Between two looks at a node that is held: its pods wait for it. The webhook tells earlier when the last of the nodes
- * is Ready. No benchmark has tuned it.
- */
-const HELD_POLL_MS = 2_000;
-
 const TIMEOUTS = { launch_timeout: LAUNCH_TIMEOUT_MS, registration_timeout: REGISTRATION_TIMEOUT_MS };
 
 function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, reason: keyof typeof TIMEOUTS): Step {
@@ -253,7 +248,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   // Whatever keeps the node from registering: its instance is paid for, and its pods wait.
   if (!isReady && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
   if (node === undefined || others.length > 0) {
-    return { actions: writeConditions(view, claim, [unregistered(view, own)]), wakeAt: poll(view.now, record) };
+    return { actions: writeConditions(view, claim, [unregistered(view, own)]), ...awaitingNode(view, record) };
   }
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
     const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
@@ -266,10 +261,13 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   }
   const named = { ...claim, status: { ...claim.status, nodeName: name } };
   const pool = record.nodePool ?? "";
+  // One write says both that the node is registered and what it lacks yet.
+  const missing = whatIsMissing(node, claim);
+  const lacks: readonly ConditionChange[] = missing ? [{ type: "Initialized", status: "Unknown", ...missing }] : [];
   return {
     actions: [
       { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: true } },
-      ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
+      ...writeConditions(view, named, [{ type: "Registered", status: "True" }, ...lacks]),
       { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
       ...nominate(record),
@@ -278,11 +276,11 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   };
 }
 
-function hold({ now, otherYoungNodes }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
+function hold({ now, otherYoungNodes, isTold }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
   const until = heldUntil(record, node, otherYoungNodes, now);
-  if (until !== undefined) return { actions: [], wakeAt: Math.min(until, now + HELD_POLL_MS) };
+  if (until !== undefined) return { actions: [], wakeAt: heldPoll(until, now, isTold), waitsFor: "node" };
   const nodes = readyTogether(record, node, otherYoungNodes, now);
-  return nodes && { actions: [{ type: "OpenTogether", nodes }], wakeAt: now + HELD_POLL_MS };
+  return nodes && { actions: [{ type: "OpenTogether", nodes }], wakeAt: heldPoll(Number.POSITIVE_INFINITY, now), waitsFor: "node" };
 }
 
 /** Why the NodeClaim has no node yet. `own`: nodes of its providerID with a name that the instance may have. */
@@ -298,8 +296,13 @@ function unregistered({ nodes, instance }: ClaimView, own: readonly Node[]): Con
     const message = `Node ${namesOf(nodes)} has the providerID, but not the name of the instance${named}; delete the node, or let the kubelet take that name`;
     return { type, status: "False", reason: "NodeNameMismatch", message };
   }
-  return { type, status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" };
+  return NODE_NOT_FOUND;
 }
+
+const awaitingNode = ({ now, isTold }: ClaimView, record: NodeClaimRecord): Pick<Step, "wakeAt" | "waitsFor"> => ({
+  wakeAt: nodePoll(now, record, isTold),
+  waitsFor: "node",
+});
 
 /**
  * Without the taint, pods may have been bound before registration: the node's user data is not what we rendered.
@@ -325,14 +328,14 @@ function taintMissing(node: Node, claim: NodeClaim): readonly Action[] {
 
 function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   const node = view.nodes[0];
-  const wakeAt = poll(view.now, record);
+  const waiting = awaitingNode(view, record);
   if (node === undefined) {
     const lost = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
-    return { actions: writeConditions(view, claim, [lost]), wakeAt };
+    return { actions: writeConditions(view, claim, [lost]), ...waiting };
   }
   if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const missing = whatIsMissing(node, claim);
-  if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), wakeAt };
+  if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), ...waiting };
   if (node.metadata.labels?.[INITIALIZED] !== "true") {
     const metadata = { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } };
     return { actions: [{ type: "WriteNode", node: { ...node, metadata } }], again: true };
@@ -354,9 +357,12 @@ function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: No
   return isUseful ? [{ type: "NominatePods", pods: heldFor, uids, node: node.metadata.name }] : [];
 }
 
-/** Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. */
-function nominate({ cluster, name, podUids }: NodeClaimRecord): readonly Action[] {
-  if (podUids.length === 0) return [];
+/**
+ * Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. Those of a node that
+ * was held have been told.
+ */
+function nominate({ cluster, name, podUids, heldFor }: NodeClaimRecord): readonly Action[] {
+  if (podUids.length === 0 || heldFor !== undefined) return [];
   return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeRegistered", detail: name } }];
 }
 
@@ -381,7 +387,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   const nodeName = record.nodeName ?? claim.status?.nodeName;
   const next = { ...record, ...(nodeName !== undefined && { nodeName }), initializedAt: record.initializedAt ?? view.now, dueAt };
   const write: Action = { type: "WriteRecord", record: next, ...(isNew && { history: initializedEntries(next, view.now) }) };
-  return { actions: isNew ? [write, ...initialized(record)] : [write] };
+  return { actions: isNew ? [write, ...initialized(record, view.now)] : [write] };
 }
 
 /**
@@ -390,14 +396,18 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
  */
 const BINDING_MS = 3_000;
 
+/** Nodes that start together are looked at in one plan: the plans after them begin at multiples of so many ms. */
+const BINDING_RASTER_MS = 4_000;
+
 /**
  * The command that waits for this NodeClaim can continue. Pods that were meant for its node and have found no room
  * there are planned for again: kube-scheduler, which has given them up before, may say nothing about them any more.
  */
-function initialized({ cluster, name, commandId }: NodeClaimRecord): readonly Action[] {
+function initialized({ cluster, name, commandId }: NodeClaimRecord, now: number): readonly Action[] {
+  const delayMs = Math.ceil((now + BINDING_MS) / BINDING_RASTER_MS) * BINDING_RASTER_MS - now;
   const [disruption, provision] = [
     { kind: "disruption", cluster, cause: "ReplacementReady", detail: name },
-    { kind: "provision", cluster, cause: "NodeInitialized", detail: name, delayMs: BINDING_MS },
+    { kind: "provision", cluster, cause: "NodeInitialized", detail: name, delayMs },
   ] as const;
   const wakeUps = commandId === undefined ? [provision] : [disruption, provision];
   return wakeUps.map((wakeUp) => ({ type: "Wake", wakeUp }));
@@ -409,20 +419,6 @@ export function expiryOf(claim: NodeClaim): number | undefined {
   if (after === "Never") return undefined;
   const lifetime = parseDuration(after);
   return lifetime === undefined ? undefined : fromRfc3339(claim.metadata.creationTimestamp) + lifetime;
-}
-
-/** No machine boots faster: looking for its node before is in vain. */
-const MIN_BOOT_MS = 10_000;
-
-/**
- * When to look for a change of the node, ms since the epoch. The webhook tells that it has joined, lost a taint or is
- * Ready; this finds what it has not told. A node joins 30 to 60 s after its launch: look every 5 s for two minutes,
- * then every 10 s. No benchmark has tuned it.
- */
-function poll(now: number, record: NodeClaimRecord): number {
-  const since = record.launchedAt ?? record.createdAt;
-  const period = now - since < 2 * 60_000 ? 5_000 : 10_000;
-  return Math.max(now + period, since + MIN_BOOT_MS);
 }
 
 function nodeFields(record: NodeClaimRecord, node: Node) {

@@ -4,6 +4,14 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Action } from "./action.ts";
 
+/** What is said of a NodeClaim that has launched and whose node has not joined. */
+export const NODE_NOT_FOUND = {
+  type: "Registered",
+  status: "Unknown",
+  reason: "NodeNotFound",
+  message: "Node not registered with cluster",
+} as const satisfies ConditionChange;
+
 const DEPENDENTS = ["Launched", "Registered", "Initialized"];
 
 /** The write that changes the NodeClaim's conditions; empty when they are up to date. */

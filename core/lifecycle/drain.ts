@@ -15,6 +15,9 @@ import type { Action, ClaimView, Step } from "./action.ts";
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
 
+/** Between two looks for the nodes that replace the one that is drained. No benchmark has tuned it. */
+export const REPLACEMENT_POLL_MS = 2_000;
+
 /** Pods evicted in one pass; the next pass evicts the rest. No benchmark has tuned it. */
 const MAX_EVICTIONS_PER_PASS = 50;
 
@@ -32,7 +35,10 @@ export function drain(view: DrainView, record: NodeClaimRecord, claim: NodeClaim
   const forced = forcedDeletions(waiting, claim, view.now);
   if (forced.length > 0) return { actions: forced, wakeAt: view.now + MIN_RETRY_MS };
   const held = heldUntil(view, record, waiting);
-  if (held !== undefined) return { actions: [], wakeAt: Math.min(held, view.now + 2 * MIN_RETRY_MS) };
+  if (held !== undefined) {
+    const isPlanned = view.replacements.length > 0;
+    return { actions: [], wakeAt: Math.min(held, view.now + REPLACEMENT_POLL_MS), ...(isPlanned && { waitsFor: "replacements" }) };
+  }
   const first = Math.min(...waiting.map(groupOf));
   const reason = conditionOf(claim?.status?.conditions, "DisruptionReason")?.reason ?? "Forceful Termination";
   const evictions: readonly Action[] = waiting
@@ -95,12 +101,12 @@ function forcedDeletions(waiting: readonly Pod[], claim: NodeClaim | undefined, 
 }
 
 /** Time for the planner to write replacements after a spot notice. No benchmark has tuned it. */
-const MAX_PLANNING_MS = 10_000;
+export const MAX_PLANNING_MS = 10_000;
 /**
  * How long pods wait for their replacement after a spot notice: of 120 s, 45 s are left for the drain.
  * No benchmark has tuned it.
  */
-const MAX_REPLACEMENT_WAIT_MS = 75_000;
+export const MAX_REPLACEMENT_WAIT_MS = 75_000;
 
 /**
  * After a spot interruption notice, the pods stay until their replacement is initialized, because an instance that runs

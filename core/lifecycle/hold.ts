@@ -29,7 +29,7 @@ const MAX_WAIT_FOR_OTHERS_MS = 8_000;
  * @param others other nodes that are not initialized
  */
 export function heldUntil(record: NodeClaimRecord, node: Node, others: readonly Node[], now: number): number | undefined {
-  if (!record.heldFor?.length || !hasTaint(node, UNREGISTERED_TAINT)) return undefined;
+  if (record.heldFor === undefined || !hasTaint(node, UNREGISTERED_TAINT)) return undefined;
   const until = takesPods(node)
     ? others.some((other) => isStarting(other, now))
       ? Math.min(readySince(node) + MAX_WAIT_FOR_OTHERS_MS, joinedAt(node) + MAX_HOLD_MS)
@@ -37,6 +37,15 @@ export function heldUntil(record: NodeClaimRecord, node: Node, others: readonly 
     : joinedAt(node) + MAX_HOLD_MS;
   return now < until ? until : undefined;
 }
+
+/**
+ * Between two looks at a node that is held, ms: its pods wait for it. Where the webhook tells when the last of the
+ * nodes is Ready, they are fewer. No benchmark has tuned it.
+ */
+const HELD_POLL_MS = 2_000;
+
+/** When to look at a node again that is held until then, ms since the epoch. */
+export const heldPoll = (until: number, now: number, isTold = false): number => Math.min(until, now + HELD_POLL_MS * (isTold ? 2 : 1));
 
 /** How long one invocation may take to open nodes together, ms; then each opens its own. No benchmark has tuned it. */
 export const OPENING_MS = 3_000;
@@ -51,7 +60,7 @@ const MAX_TOGETHER = 20;
  */
 export function readyTogether(record: NodeClaimRecord, node: Node, others: readonly Node[], now: number): readonly Node[] | undefined {
   const isWaiting = (one: Node): boolean => hasTaint(one, UNREGISTERED_TAINT) && takesPods(one);
-  if (!record.heldFor?.length || !isWaiting(node)) return undefined;
+  if (record.heldFor === undefined || !isWaiting(node)) return undefined;
   const waiting = others.filter(isWaiting);
   const since = Math.max(...[node, ...waiting].map(readySince));
   const isOverdue = !(now < Math.min(since + MAX_WAIT_FOR_OTHERS_MS, joinedAt(node) + MAX_HOLD_MS) + OPENING_MS);
@@ -70,11 +79,11 @@ export interface Opening {
 
 /** How a held node is opened; undefined when it is not the NodeClaim's, or the NodeClaim is not that far or ends. */
 export function openingOf(record: NodeClaimRecord, claim: NodeClaim, node: Node, instance: Instance): Opening | undefined {
-  const { heldFor = [], podUids: uids } = record;
+  const { heldFor, podUids: uids } = record;
   const isLaunched = isTrue(claim.status?.conditions, "Launched") && record.instance?.id === instance.id;
   const isOwn = record.uid === claim.metadata.uid && isNameOf(node.metadata.name, instance);
   const isEnding = record.terminating !== undefined || claim.metadata.deletionTimestamp !== undefined;
-  if (heldFor.length === 0 || !isLaunched || !isOwn || isEnding || isRegistered(node)) return undefined;
+  if (heldFor === undefined || !isLaunched || !isOwn || isEnding || isRegistered(node)) return undefined;
   return { pods: heldFor, uids, node: registeredNode(node, claim) };
 }
 
@@ -91,7 +100,7 @@ function isStarting(node: Node, now: number): boolean {
 const joinedAt = ({ metadata }: Node): number => fromRfc3339(metadata.creationTimestamp);
 
 /** When the node became Ready, ms since the epoch; when it joined, if that is not told. */
-function readySince(node: Node): number {
+export function readySince(node: Node): number {
   const since = conditionOf(node.status?.conditions, "Ready")?.lastTransitionTime;
   return since === undefined ? joinedAt(node) : fromRfc3339(since);
 }

@@ -20,7 +20,7 @@ import { machineFields } from "./machine-fields.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
-const INSTANCE_POLL_MS = 5_000;
+export const INSTANCE_POLL_MS = 5_000;
 
 /**
  * How long a launch whose answer was lost is searched for in EC2; garbage collection terminates an instance that
@@ -231,8 +231,8 @@ function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
   if (isGone(view, record)) return undefined;
   const condition = claim ? writeConditions(view, claim, [{ type: "InstanceTerminating", status: "True" }]) : [];
   const wakeAt = view.now + INSTANCE_POLL_MS;
-  if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, wakeAt };
-  return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt };
+  if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, wakeAt, waitsFor: "end" };
+  return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt, waitsFor: "end" };
 }
 
 /** How long after a launch EC2 may not show the instance: "not found" is no proof of its end before. */

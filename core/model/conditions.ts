@@ -68,7 +68,7 @@ export function withoutCondition(conditions: readonly Condition[], type: string)
 
 /**
  * Adds Ready as the AND of its dependents, by the rules of Karpenter's condition library: a missing dependent is added
- * as Unknown/AwaitingReconciliation, and Ready is the last condition of the list.
+ * as Unknown/AwaitingReconciliation, and Ready is the last condition of a list that changes.
  */
 export function withReady(
   conditions: readonly Condition[],
@@ -94,6 +94,8 @@ export function withReady(
         ? { type: "Ready", status: "False", reason: "UnhealthyDependents", message }
         : { type: "Ready", status: "Unknown", reason: "ReconcilingDependents", message };
   const changed = withCondition(next, ready, at);
+  // Their order alone is not worth a write: another writer adds conditions behind Ready.
+  if (changed === conditions) return conditions;
   const root = conditionOf(changed, "Ready");
   return changed.at(-1) === root || root === undefined ? changed : [...changed.filter((condition) => condition !== root), root];
 }

@@ -39,8 +39,9 @@ export interface NodeClaimRecord {
    */
   readonly podUids: readonly string[];
   /**
-   * "namespace/name" of the pods that its node keeps its room for: it takes no pods until it is Ready and these are
-   * nominated to it (core/lifecycle/hold.ts). Absent where no node of other pods starts at the same time.
+   * Its node takes no pods until it is Ready, together with others, and these pods ("namespace/name") are nominated to
+   * it (core/lifecycle/hold.ts). Empty where its pods may take each other's places, so that none is nominated. Absent
+   * where no other node starts at the same time.
    */
   readonly heldFor?: readonly string[];
   /** Instance types that may be launched, cheapest first. */
@@ -92,4 +93,15 @@ export interface NodeClaimRecord {
   readonly lastPodEventAt?: number;
   /** When the lifecycle must look at the record next, ms since the epoch. */
   readonly dueAt: number;
+  /**
+   * What the NodeClaim waits for. It holds only together with the `dueAt` that it was written with: an older version of
+   * this product changes one and keeps the other.
+   */
+  readonly waits?: { readonly for: WaitsFor; readonly dueAt: number };
 }
+
+/**
+ * What a NodeClaim may wait for: its node to join and become Ready, the end of its instance, or the nodes that replace
+ * it (core/lifecycle/waiting.ts).
+ */
+export type WaitsFor = "node" | "end" | "replacements";

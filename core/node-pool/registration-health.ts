@@ -54,7 +54,8 @@ export function registrationsOf(pool: NodePool): readonly Entry[] {
 export function withRegistration(pool: NodePool, outcome: RegistrationOutcome, now: number): NodePool {
   const before = registrationsOf(pool);
   const known = before.some(({ claim }) => claim === outcome.claim);
-  const steady = outcome.registered && before.length === MAX_OUTCOMES && before.every(({ registered }) => registered);
+  // Successes before the first failure do not change how many of the last outcomes are failures.
+  const steady = outcome.registered && before.every(({ registered }) => registered);
   const entries = known || steady ? before : [...before, outcome].slice(-MAX_OUTCOMES);
   const failures = entries.filter(({ registered }) => !registered).length;
   const condition = verdict(pool, outcome, failures >= MIN_UNHEALTHY_FAILURES);

@@ -21,6 +21,8 @@ export type WakeUp =
        * since, and has a wake-up of its own: this one is dropped.
        */
       readonly dueAt?: number;
+      /** Only the node of the NodeClaim has changed, as far as is known. */
+      readonly about?: "node";
     }
   /** The lifecycle looks after all NodeClaims of the cluster; other functions are woken for it by the cause Sweep. */
   | { readonly kind: "sweep"; readonly cluster: string };

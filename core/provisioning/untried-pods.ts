@@ -9,7 +9,7 @@ import { isActive, isPending, isProvisionable } from "../pods/predicates.ts";
  * plan for the first of many equal pods would buy nodes that are too small for all of them. A pod that has room on a
  * node after all is placed there by the plan too, and costs nothing.
  */
-export function withUntriedPods(snapshot: Snapshot): Snapshot {
+export function withUntriedPods<S extends Pick<Snapshot, "pods">>(snapshot: S): S {
   const owners = new Set(snapshot.pods.filter(isProvisionable).flatMap((pod) => ownerOf(pod) ?? []));
   const isLeft = (pod: Pod): boolean => owners.has(ownerOf(pod) ?? "") && isUntried(pod);
   if (!snapshot.pods.some(isLeft)) return snapshot;

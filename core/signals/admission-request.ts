@@ -1,6 +1,6 @@
 import { getAt, type JsonObject, textAt } from "../lib/json.ts";
 import { isUnschedulable } from "./audit-record.ts";
-import { nameAt, nodeChanged, type Signal } from "./signal.ts";
+import { isStillStarting, nameAt, nodeChanged, type Signal } from "./signal.ts";
 
 /**
  * The signal of an AdmissionReview's request, if any. The webhook's match conditions let few other requests through,
@@ -17,7 +17,8 @@ export function readAdmissionRequest(request: JsonObject): Signal | undefined {
       return podChanged(request, `${namespace}/${name}`);
     case "nodes": {
       const providerId = textAt(request, ["object", "spec", "providerID"]) ?? textAt(request, ["oldObject", "spec", "providerID"]);
-      return name === undefined ? undefined : nodeChanged(name, providerId);
+      if (name === undefined || isStillStarting(getAt(request, ["oldObject"]), getAt(request, ["object"]))) return undefined;
+      return nodeChanged(name, providerId);
     }
     case "nodeclaims":
       return name === undefined ? undefined : { kind: "claim-changed", claim: name };

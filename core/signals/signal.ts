@@ -1,4 +1,4 @@
-import { type Json, type Path, textAt } from "../lib/json.ts";
+import { getAt, type Json, listAt, type Path, textAt } from "../lib/json.ts";
 import type { WakeUpReason } from "../ports/wake-up-causes.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
@@ -29,6 +29,24 @@ export function nameAt(value: Json | undefined, path: Path): string | undefined 
 /** The provider id of a node on EC2. A node may write any text there, and most texts are no key of the table. */
 const PROVIDER_ID = /^aws:\/\/\/[\w-]{1,64}\/i-[\w-]{1,64}$/;
 
+/**
+ * Whether an update of a node, which the JSON of its old and new state shows, leaves a node that is not Ready as it was
+ * for a NodeClaim: with the same instance, not Ready before and not being deleted. Its taints of the start come and go
+ * meanwhile, and nothing waits for one of them before the node is Ready.
+ */
+export function isStillStarting(before: Json | undefined, after: Json | undefined): boolean {
+  const providerId = (node: Json | undefined) => textAt(node, ["spec", "providerID"]);
+  const isDeleted = (node: Json | undefined) => getAt(node, ["metadata", "deletionTimestamp"]) !== undefined;
+  const isReady = (node: Json | undefined) =>
+    listAt(node, ["status", "conditions"]).some((one) => textAt(one, ["type"]) === "Ready" && textAt(one, ["status"]) === "True");
+  return (
+    before !== undefined &&
+    after !== undefined &&
+    providerId(before) === providerId(after) &&
+    ![before, after].some((node) => isDeleted(node) || isReady(node))
+  );
+}
+
 /** That a node changed; the provider id is left out when it names no instance. */
 export function nodeChanged(node: string, providerId: string | undefined): Signal {
   return { kind: "node-changed", node, ...(providerId !== undefined && PROVIDER_ID.test(providerId) && { providerId }) };
@@ -48,11 +66,11 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
   const pods = new Set(signals.flatMap((signal) => (signal.kind === "pod-unschedulable" ? [signal.pod] : [])));
   const moved = signals.some(({ kind }) => kind === "pod-moved");
   const changed = signals.flatMap((signal) => (signal.kind === "pool-or-class-changed" ? [signal.name] : []));
-  const claims = new Set(
+  const claims = new Set(signals.flatMap((signal) => (signal.kind === "claim-changed" ? [signal.claim] : [])));
+  const ofNodes = new Set(
     signals.flatMap((signal) => {
-      if (signal.kind === "claim-changed") return [signal.claim];
       const claim = signal.kind === "node-changed" ? claimOf.get(signal.providerId ?? "") : undefined;
-      return claim === undefined ? [] : [claim];
+      return claim === undefined || claims.has(claim) ? [] : [claim];
     }),
   );
   const buffers = signals.flatMap((signal) => (signal.kind === "buffer-changed" ? [signal.name] : []));
@@ -65,6 +83,7 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
     ...unplanned.map((reason) => ({ kind: "provision", cluster, ...reason }) as const),
     ...(changed[0] ? [{ kind: "catalog", cluster, cause: "ObjectChanged", detail: changed[0] } as const] : []),
     ...[...claims].sort().map((claim) => ({ kind: "claim", cluster, claim }) as const),
+    ...[...ofNodes].sort().map((claim) => ({ kind: "claim", cluster, claim, about: "node" }) as const),
     ...(moved ? [{ kind: "disruption", cluster, cause: "PodsMoved", delayMs: SETTLE_MS } as const] : []),
   ];
 }

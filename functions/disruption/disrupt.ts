@@ -22,6 +22,8 @@ import { type ClusterState, readClusterState } from "../shared/cluster-state.ts"
 import { withLease } from "../shared/lease.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import type { Quiet } from "../shared/quiet-sweep.ts";
+import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
 import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
@@ -44,13 +46,18 @@ const MAX_SEARCH_MS = 10_000;
  * One pass of disruption: carries the stored commands on, removes marks that belong to no command, and decides on at
  * most one new command. A new command is only stored; it is validated again after 15 s, in a later pass, before
  * anything is done.
+ * @param isFresh definitions are read anew, however recently they were read
+ * @returns what a pass waits for that had nothing to do
  */
-export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<void> {
+export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps, isFresh = true): Promise<Quiet | undefined> {
   const wakeTimes: number[] = [];
   let outcome: Outcome | undefined;
+  let isIdle = false;
   const decided = await withLease(cluster, async (lease, deps) => {
-    const [read, last] = await Promise.all([readClusterState(deps), readExpectedSavings(deps)]);
+    const [read, last] = await Promise.all([readClusterState(deps, { isFresh }), readExpectedSavings(deps)]);
     const before = withoutOthers(read);
+    // A sweep of provisioning that finds no pod looks no further.
+    if (reason.cause === "Sweep") await reportSetAside(read.setAside, deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
@@ -58,7 +65,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     const { commands: advanced, expected } = await advanceCommands({ ...before, records: observed }, tools, deps);
     // Replacements that were written just now take room and use limits: the next decision must see them.
     const fresh = advanced.some((command) => isStarted(command, before.commands));
-    const state = fresh ? withoutOthers(await readClusterState(deps)) : before;
+    const state = fresh ? withoutOthers(await readClusterState(deps, { isFresh: false })) : before;
     const [records, commands] = fresh ? [state.records, state.commands] : [observed, advanced];
     const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
@@ -85,6 +92,8 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
         "command-id": plan.command.id,
       });
     }
+    // A search that ran out of time may find something at the next attempt.
+    isIdle = plan.command === undefined && commands.length === 0 && !plan.passes.some(({ isTimedOut }) => isTimedOut);
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
     if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
     if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
@@ -109,6 +118,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
   // Without the lease: a thousand conditions and events must not keep the next decision waiting.
   if (outcome !== undefined) await publish(outcome, cluster);
   await sleepUntil(wakeTimes, cluster);
+  return isIdle ? { until: Math.min(...wakeTimes) } : undefined;
 }
 
 /** What a pass tells users when its decision is stored. */
@@ -163,7 +173,10 @@ interface AdvanceTools {
   readonly last: ExpectedSavings | undefined;
 }
 
-/** Takes each command one step further; returns those that are still under way, and what the last one is to save. */
+/** From validation to the deletion of the nodes are three. */
+const MAX_STEPS = 3;
+
+/** Takes each command as far as it can go; returns those that are still under way, and what the last one is to save. */
 async function advanceCommands(
   state: ClusterState,
   { simulate, lease, wakeTimes, last }: AdvanceTools,
@@ -175,12 +188,21 @@ async function advanceCommands(
   for (const { id, problem } of commands.filter(({ phase }) => phase === "SetAside"))
     deps.log.error("disruption command cannot be read", { controller: "disruption", "command-id": id, error: problem });
   for (const command of state.commands) {
-    const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state) };
-    const step = advanceCommand(command, input);
-    expected = await followSavings(command, step.next, { ...state, commands }, expected, deps);
-    const after = await performStep(command, step, lease, state, deps);
-    commands = commands.flatMap((other) => (other.id !== command.id ? [other] : after ? [after] : []));
-    if (step.wakeAt !== undefined) wakeTimes.push(step.wakeAt);
+    let current: CommandRecord | undefined = command;
+    let wakeAt: number | undefined;
+    // A step that is due at once is taken in the same pass: nothing but this command's own steps has changed.
+    for (let steps = 0; current !== undefined && steps < MAX_STEPS; steps++) {
+      const before: CommandRecord = current;
+      const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state) };
+      const step = advanceCommand(before, input);
+      expected = await followSavings(before, step.next, { ...state, commands }, expected, deps);
+      current = await performStep(before, step, lease, state, deps);
+      const after = current;
+      commands = commands.flatMap((other) => (other.id !== before.id ? [other] : after ? [after] : []));
+      wakeAt = step.wakeAt;
+      if (step.next === undefined || (wakeAt ?? Number.POSITIVE_INFINITY) > deps.now()) break;
+    }
+    if (wakeAt !== undefined) wakeTimes.push(wakeAt);
   }
   return { commands, expected };
 }

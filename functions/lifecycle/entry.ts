@@ -4,6 +4,7 @@
 
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
+import { unlessQuiet } from "../shared/quiet-sweep.ts";
 import { reconcileClaim } from "./reconcile.ts";
 import { sweep } from "./sweep.ts";
 
@@ -16,10 +17,10 @@ export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
     {
       controller: "lifecycle",
       async onWakeUp(wakeUp, cluster) {
-        if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp.dueAt, cluster);
+        if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp, cluster);
         else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);
       },
-      onSweep: sweep,
+      onSweep: (cluster) => unlessQuiet("lifecycle", cluster, sweep),
       sweepOf: (cluster) => ({ kind: "sweep", cluster }),
     },
     deps,

@@ -19,8 +19,10 @@ const HOUR_MS = 60 * 60_000;
  */
 export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   await collectClaims(inventory, deps);
+  const { ended, held } = orphanInstances(inventory);
+  const isAnyLost = ended.length + held.length + ownerlessNodes(inventory).length > 0;
   // What has lost its NodeClaim may be an instance that a running Karpenter has just launched.
-  if (await standsStill(deps)) return;
+  if (isAnyLost && (await standsStill(deps))) return;
   await collectInstances(inventory, deps);
   await collectNodes(inventory, deps);
   await collectLaunchTemplates(deps);

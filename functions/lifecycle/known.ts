@@ -10,6 +10,8 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & {
   readonly nodes?: readonly Node[];
   readonly otherYoungNodes?: readonly Node[];
+  /** Another has changed or removed what was about to be written: nothing is taken for granted. */
+  readonly isContested?: true;
   /** Of the NodeClaim's launch. */
   readonly nodeClass?: EC2NodeClass;
 };

@@ -18,7 +18,7 @@ const FEW = 3;
 
 /** Nominates the pods that nodes were launched for and that wait. A pod of the same name and another UID is new. */
 export async function nominateHeld(held: readonly HeldPods[], deps: LifecycleDeps): Promise<void> {
-  if (!(await heedsNominations(deps))) return;
+  if (held.every(({ pods }) => pods.length === 0) || !(await heedsNominations(deps))) return;
   const asked = held.flatMap(({ pods, uids, node }) => {
     const known = new Set(uids);
     return pods.map((key) => ({ key, known, node }));

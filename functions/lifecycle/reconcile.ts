@@ -1,11 +1,13 @@
 import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError, UnreadableRecordError } from "../../core/ports/errors.ts";
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 import type { Known } from "./known.ts";
 import { claimLogFields } from "./log-fields.ts";
+import { lookFor } from "./look.ts";
 import { perform } from "./perform.ts";
 import { readAsked, readView, seenIn } from "./view.ts";
 
@@ -21,19 +23,26 @@ const REFUSED_RETRY_MS = 30_000;
 /** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
 
+/** What a wake-up for a NodeClaim says of its cause. */
+export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about">;
+
 /**
  * Reconciles one NodeClaim: takes it as far as it can go now, and sends a wake-up for when the next step is due. It may
  * run twice, late, or at the same time as another run, and be killed at any line, because each step is decided from
  * what is read again. `core/lifecycle/advance.ts` decides the steps.
- * @param dueAt the time that the wake-up was sent for; a record that is due at another time has been reconciled by
- * another run since, and is left alone
+ *
+ * With the `dueAt` of its wake-up, a record that is due at another time has been reconciled by another run since, and
+ * is left alone. When the time has come, or the node has changed, and what the NodeClaim waits for has not come, that
+ * is all: the next look has a wake-up of the same chain, and nothing is written.
  */
-export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
+export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause, deps: LifecycleDeps): Promise<void> {
   try {
     // The record alone says whether another chain of wake-ups looks after the NodeClaim.
-    const record = dueAt === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
-    if (record !== undefined && record.dueAt !== dueAt) return;
-    await advanceFully(name, record ? { record } : {}, deps);
+    const record = dueAt === undefined && about === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
+    if (record !== undefined && dueAt !== undefined && record.dueAt !== dueAt) return;
+    const look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
+    if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);
+    if (dueAt !== undefined) await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
   } catch (error) {
     unreadable(error, name, deps);
   }
@@ -45,13 +54,14 @@ async function advanceFully(name: string, first: Known, deps: LifecycleDeps): Pr
     const { step, view } = await decide(await readView(name, deps, known), deps);
     const outcome = await performAll(step, name, seenIn(view, known), deps);
     known = outcome.known;
-    if (outcome.ending === "later") return sleepUntil(deps.now() + REFUSED_RETRY_MS, name, known, deps);
+    if (outcome.ending === "later") return sleepUntil({ wakeAt: deps.now() + REFUSED_RETRY_MS }, name, known, deps);
     if (outcome.ending === "done" && !step.again) {
-      if (step.wakeAt !== undefined) await sleepUntil(step.wakeAt, name, known, deps);
+      const { wakeAt, waitsFor } = step;
+      if (wakeAt !== undefined) await sleepUntil({ wakeAt, ...(waitsFor && { waitsFor }) }, name, known, deps);
       return;
     }
   }
-  await sleepUntil(deps.now() + 1_000, name, known, deps);
+  await sleepUntil({ wakeAt: deps.now() + 1_000 }, name, known, deps);
 }
 
 /** The next step, and the view with the parts that were read for it. */
@@ -89,7 +99,7 @@ async function performAll(step: Step, name: string, seen: Known, deps: Lifecycle
     }
     return { ending: "done", known };
   } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return { ending: "look again", known: {} };
+    if (error instanceof ConflictError || error instanceof NotFoundError) return { ending: "look again", known: { isContested: true } };
     throw error;
   }
 }
@@ -99,10 +109,16 @@ async function performAll(step: Step, name: string, seen: Known, deps: Lifecycle
  * it. The wake-up carries the time that it is for, so that of several chains of wake-ups for one NodeClaim only the
  * last continues.
  */
-async function sleepUntil(at: number, name: string, known: Known, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
+async function sleepUntil(
+  { wakeAt: at, waitsFor }: { readonly wakeAt: number; readonly waitsFor?: WaitsFor },
+  name: string,
+  known: Known,
+  deps: LifecycleDeps,
+): Promise<void> {
+  const { cluster, store, wakeUps } = deps;
   const record = known.record ?? (await store.get(cluster.name, name));
   if (record === undefined) return;
-  await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);
+  await wakeUps.wake([wakeUpAt(at, at, name, deps)]);
   // Others write records without a wake-up, such as the times of pods. If another run of this kind has written it
   // since, that run looks after the NodeClaim, too, and the wake-up of one of them will be dropped.
   let latest: NodeClaimRecord | undefined = record;
@@ -110,9 +126,15 @@ async function sleepUntil(at: number, name: string, known: Known, { cluster, sto
     latest ??= await store.get(cluster.name, name);
     const written = latest;
     latest = undefined;
-    if (written !== undefined) await store.update({ ...written, dueAt: at });
+    if (written === undefined) return;
+    const { waits: _, ...rest } = written;
+    await store.update({ ...rest, dueAt: at, ...(waitsFor && { waits: { for: waitsFor, dueAt: at } }) });
   };
   await ignoreConflict(retryOnConflict(SLEEP_TRIES, write));
+}
+
+function wakeUpAt(at: number, dueAt: number, claim: string, { cluster, now }: Pick<LifecycleDeps, "cluster" | "now">): WakeUp {
+  return { kind: "claim", cluster: cluster.name, claim, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt };
 }
 
 /** Writes of the time of the next step; the second is decided from a new read. */

@@ -8,17 +8,16 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import type { Known } from "./known.ts";
 import { recentRecords } from "./recent-records.ts";
 
-type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "invocation">;
+type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "invocation" | "isTold">;
 
 /**
  * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What is known is
  * not read again.
  */
 export async function readView(name: string, deps: ViewDeps, known: Known = {}): Promise<ClaimView> {
-  const [record, claim] = await Promise.all([
-    "record" in known ? known.record : deps.store.get(deps.cluster.name, name),
-    "claim" in known ? known.claim : deps.kubernetes.get("NodeClaim", name),
-  ]);
+  const record = "record" in known ? known.record : await deps.store.get(deps.cluster.name, name);
+  const isNew = isUntouched(record) && !known.isContested;
+  const claim = "claim" in known || isNew ? known.claim : await deps.kubernetes.get("NodeClaim", name);
   const { nodes, otherYoungNodes = [] } = known.nodes ? known : await nodesOf(record, claim, deps);
   return {
     now: deps.now(),
@@ -31,7 +30,16 @@ export async function readView(name: string, deps: ViewDeps, known: Known = {}):
     pods: undefined,
     volumeAttachments: undefined,
     replacements: [],
+    isTold: deps.isTold ?? false,
   };
+}
+
+/**
+ * Whether a record is as its plan has written it, so that no NodeClaim is read for it: most likely there is none. When
+ * an earlier run was killed after it had made one, the API server refuses a second, and then it is read.
+ */
+function isUntouched(record: NodeClaimRecord | undefined): boolean {
+  return record?.version === 1 && record.reason !== "adopted" && (record.uid ?? record.instance ?? record.terminating) === undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
+import { type Quiet, unlessQuiet } from "../shared/quiet-sweep.ts";
 import { provision } from "./provision.ts";
 import { keepReplicas } from "./static.ts";
 
@@ -17,8 +18,9 @@ export const provisionEntry = (deps: EntryDeps) =>
   entry(
     {
       controller: "provision",
-      onWakeUp: (wakeUp, cluster) => plan(wakeUp.kind === "provision" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind }, cluster),
-      onSweep: (cluster) => plan({ cause: "Sweep" }, cluster),
+      onWakeUp: async (wakeUp, cluster) =>
+        void (await plan(wakeUp.kind === "provision" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind }, cluster)),
+      onSweep: (cluster) => unlessQuiet("provision", cluster, (asked) => plan({ cause: "Sweep" }, asked)),
       sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),
       inOrder: true,
     },
@@ -26,8 +28,9 @@ export const provisionEntry = (deps: EntryDeps) =>
   );
 
 /** Plans for pods before it counts replicas, because users wait for pods. Plans nothing while a Karpenter runs. */
-async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
-  if (await standsStill(cluster)) return;
-  await provision(reason, cluster);
-  await keepReplicas(cluster);
+async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<Quiet | undefined> {
+  const quiet = await provision(reason, cluster);
+  if (!cluster.settings.staticCapacity) return quiet;
+  if (!(await standsStill(cluster))) await keepReplicas(cluster);
+  return undefined;
 }

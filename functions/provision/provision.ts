@@ -3,13 +3,18 @@ import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import { creationTimes, plannedEntry } from "../../core/history/planned.ts";
 import { roundRobin } from "../../core/lib/round-robin.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
+import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
+import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey } from "../../core/pods/predicates.ts";
+import { isDaemonSetPod, isMirror, isProvisionable, podKey } from "../../core/pods/predicates.ts";
+import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { openPods } from "../../core/provisioning/glance.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isPreliminary, joining } from "../../core/provisioning/next-look.ts";
+import { podsToNominate } from "../../core/provisioning/node-nominations.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
@@ -17,11 +22,14 @@ import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
 import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { preferencesGivenUp } from "../../core/scheduling/weigh-preferences.ts";
+import { anyGoes, goingNames } from "../adapters/kubernetes/snapshot.ts";
+import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import type { Quiet } from "../shared/quiet-sweep.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { nominateNodes } from "./nominate.ts";
@@ -39,20 +47,100 @@ const MAX_REST_MS = 1_000;
  * and wakes the lifecycle for it. It launches nothing itself. A kill after the records are written costs only time,
  * because the lifecycle's sweep takes up records that are overdue.
  */
-export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
+export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<Quiet | undefined> {
   const wake = (wakeUp: WakeUpReason<"provision"> & { readonly delayMs?: number }): Promise<void> =>
     deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...wakeUp }]);
-  let outcome = await decide(reason, deps);
+  let cause = reason;
+  if (reason.cause !== "Sweep" && !deps.settings.capacityBuffer) {
+    const table = await readTable(deps);
+    let seen = await glance(reason, table, deps);
+    if (!seen.isIdle && seen.waitMs > 0 && seen.waitMs <= MAX_REST_MS) {
+      await deps.sleep(seen.waitMs);
+      cause = PODS_COMING;
+      seen = await glance(cause, table, deps);
+    }
+    if (seen.isIdle) return undefined;
+    if (seen.waitMs > 0) {
+      await wake({ ...PODS_COMING, delayMs: seen.waitMs });
+      return undefined;
+    }
+  }
+  if (await standsStill(deps, LEASE_AGE_MS)) return undefined;
+  let outcome = await decide(cause, deps);
   // Only once, so that wake-ups, of which one may come each second, do not pile up.
   if (outcome?.waitMs !== undefined && outcome.waitMs <= MAX_REST_MS) {
     await deps.sleep(outcome.waitMs);
     outcome = await decide(PODS_COMING, deps);
   }
-  if (outcome === undefined) return wake(putOff(reason));
+  if (outcome === undefined) {
+    await wake(putOff(reason));
+    return undefined;
+  }
   if (outcome.waitMs !== undefined) await wake({ ...PODS_COMING, delayMs: outcome.waitMs });
   // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
   await publish(outcome, deps);
+  return isIdle(outcome) ? { until: Number.POSITIVE_INFINITY, dependsOn: demand(deps).map((list) => ({ list, items: [] })) } : undefined;
 }
+
+const UNBOUND_PODS: Parameters<Kubernetes["list"]> = ["Pod", { fieldSelector: "spec.nodeName=,status.phase=Pending" }];
+
+/** The lists that ask for nodes. As long as they are empty, nothing else of the cluster matters to a plan. */
+const demand = ({ settings }: ClusterDeps): readonly Parameters<Kubernetes["list"]>[] =>
+  settings.capacityBuffer ? [UNBOUND_PODS, ["CapacityBuffer"]] : [UNBOUND_PODS];
+
+/** Whether no pod waits and none will have to move, for whatever reason. */
+function isIdle({ state, waitMs }: Outcome): boolean {
+  const { snapshot, records, commands, headroom, refusedUntil } = state;
+  const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
+  const goes = anyGoes({ records, commands }) || [...snapshot.nodes, ...snapshot.nodeClaims].some(isDeleted);
+  const waits = snapshot.pods.some(({ spec }) => !spec.nodeName) || (waitMs ?? refusedUntil) !== undefined;
+  return !goes && !waits && headroom.length === 0;
+}
+
+/** What a glance at the pods has led to: nothing waits for a plan, or the batching window is open for so long. */
+type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly waitMs: number };
+
+/**
+ * Looks at the pods that are not bound, before the whole cluster is read for a plan: most wake-ups find that nothing
+ * waits, or that more pods are still coming. The sweep looks at everything, whatever the pods say, and so does a
+ * cluster with CapacityBuffers, whose virtual pods are in no list.
+ */
+async function glance(reason: WakeUpReason<"provision">, table: TableReading, deps: ClusterDeps): Promise<Glance> {
+  const unbound = (await deps.kubernetes.list(...UNBOUND_PODS)) as readonly Pod[];
+  const { records } = table;
+  const pods = openPods(unbound, records, deps.now());
+  if (pods.length === 0 && !(await anyMustMove(table, deps))) return { isIdle: true };
+  const coming = withUntriedPods({ pods }).pods.filter(isProvisionable);
+  return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps) };
+}
+
+/** Whether a node goes that has pods to be planned for, as far as can be seen without reading nodes. */
+async function anyMustMove(table: TableReading, { kubernetes }: ClusterDeps): Promise<boolean> {
+  const going = goingNames(table);
+  if (going.size === 0) return false;
+  const ending = table.records.filter(({ name, instance }) => going.has(name) && instance !== undefined);
+  const nodes = new Set(ending.map(({ nodeName }) => nodeName));
+  // Of a node that has not registered nothing is known here.
+  if (nodes.has(undefined)) return true;
+  const pods = await kubernetes.list("Pod", { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" });
+  return pods.some((pod) => nodes.has(pod.spec.nodeName) && !isDaemonSetPod(pod) && !isMirror(pod));
+}
+
+type TableReading = Pick<ClusterState, "records" | "commands">;
+
+async function readTable({ cluster, store }: ClusterDeps): Promise<TableReading> {
+  const [records, commands] = await Promise.all([store.list(cluster.name), store.commands(cluster.name)]);
+  return { records, commands };
+}
+
+/** A plan for pods that come in pieces follows the last one within seconds. */
+const LEASE_AGE_MS = 5_000;
+
+/** Causes that no change of a definition has: a plan for them may use definitions that were read a moment ago. */
+const ABOUT_PODS: ReadonlySet<string> = new Set<WakeUpReason<"provision">["cause"]>([
+  ...(["PodsUnschedulable", "PodsComing", "PodsWaiting", "NodeClaimTerminating"] as const),
+  ...(["NodeRegistered", "NodeInitialized", "NodeClaimRemoved"] as const),
+]);
 
 const PODS_COMING = { cause: "PodsComing" } as const;
 
@@ -75,7 +163,7 @@ async function decide(reason: WakeUpReason<"provision">, cluster: ClusterDeps): 
   let outcome: Outcome | undefined;
   await withLease(cluster, async (lease, deps) => {
     const began = deps.now();
-    const state = await readClusterState(deps);
+    const state = await readClusterState(deps, { isForPods: true, isFresh: !ABOUT_PODS.has(reason.cause) });
     const snapshot = withUntriedPods(state.snapshot);
     const pending = pendingPods(snapshot);
     outcome = { state, snapshot, records: [] };
@@ -146,6 +234,7 @@ function intentsOf(
 ): { readonly plan: Plan; readonly records: readonly NodeClaimRecord[] } {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
+  const nominated = isHeld ? podsToNominate(snapshot, plan) : new Set<string>();
   const made = plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);
@@ -153,7 +242,7 @@ function intentsOf(
     const facts = {
       ...{ cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes },
       refusals: refusalsOf(podUids, known),
-      ...(isHeld && { heldFor: planned.pods }),
+      ...(isHeld && { heldFor: planned.pods.filter((pod) => nominated.has(pod)) }),
     };
     const record = pool && intentFor(planned, pool, facts);
     return record ? [{ planned, record, problem: nodeClaimProblem(record.manifest) }] : [];

@@ -7,6 +7,9 @@ import { publishOnce } from "./publish-once.ts";
 const LOG_WINDOW_MS = 10 * 60_000;
 const EVENT_WINDOW_MS = 60 * 60_000;
 
+/** When no Karpenter ran, as far as this process knows; keyed by the cluster's facts object. */
+const noneAt = new WeakMap<object, number>();
+
 type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settings" | "log" | "now">;
 
 /**
@@ -14,12 +17,18 @@ type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settin
  * pod, and each would undo the other's disruptions, so while it runs nothing new is decided here: no plan, no
  * disruption, no status. NodeClaims that have a record go on. Tells so in one sentence, as an error in the log and on
  * each NodePool. The setting BESIDE_KARPENTER turns this off.
+ * @param maxAgeMs how long ago this process may have seen that none runs, for a decision that another one confirms
  */
-export async function standsStill(deps: BesideDeps): Promise<boolean> {
+export async function standsStill(deps: BesideDeps, maxAgeMs = 0): Promise<boolean> {
   if (deps.settings.besideKarpenter) return false;
+  const now = deps.now();
+  if (Math.abs(now - (noneAt.get(deps.cluster) ?? Number.NEGATIVE_INFINITY)) < maxAgeMs) return false;
   const leases = await karpenterLeases(deps);
-  const running = runningKarpenter(leases, deps.now());
-  if (running === undefined) return false;
+  const running = runningKarpenter(leases, now);
+  if (running === undefined) {
+    noneAt.set(deps.cluster, now);
+    return false;
+  }
   await report(running, deps);
   return true;
 }

@@ -44,6 +44,8 @@ export interface ClusterDeps {
   readonly later: Later;
   /** Random, unique. */
   readonly newId: () => string;
+  /** Whether the webhook or the audit log tells what changes in the cluster, so that looks of our own may be rarer. */
+  readonly isTold?: boolean;
   /** One object for all messages of an invocation, which end together when it is killed; absent for a schedule. */
   readonly invocation?: object;
 }

@@ -20,6 +20,7 @@ import { readSnapshot } from "../adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
+import { withRecentDefinitions } from "./recent-definitions.ts";
 
 /** What a decision reads: the cluster as it is, the records of intent, and the instance types that can be launched. */
 export interface ClusterState {
@@ -43,9 +44,14 @@ export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "sett
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
 };
 
-/** Reads the state of a cluster for one decision. */
-export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterState> {
-  const { cluster, kubernetes, store, settings } = deps;
+/**
+ * Reads the state of a cluster for one decision.
+ * @param isForPods the decision is about pods alone, and reads PodDisruptionBudgets only while nodes go
+ * @param isFresh definitions are read anew, however recently they were read
+ */
+export async function readClusterState(deps: ClusterStateDeps, { isForPods = false, isFresh = true } = {}): Promise<ClusterState> {
+  const { cluster, store, settings } = deps;
+  const kubernetes = withRecentDefinitions(deps, isFresh);
   const now = deps.now();
   const { defaultConstraints: constraints } = settings;
   const [catalogue, unavailable, overlays, headroom, sources] = await Promise.all([
@@ -59,6 +65,7 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
     kubernetes,
     store,
     cluster: cluster.name,
+    budgetsOfGoingOnly: isForPods,
     now,
     virtualPods: headroom.flatMap((room) => room.pods),
     instanceTypesOf: (_nodePool, nodeClass, known) =>

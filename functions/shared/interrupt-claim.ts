@@ -14,8 +14,13 @@ import { terminateClaim } from "./terminate-claim.ts";
  * its pods are planned for at once, and publishes events. A NodeClaim that is terminating already is left as it is.
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
-  const { cluster, store, log, now } = deps;
+  const { cluster, store, log, wakeUps, now } = deps;
   const { action, soldOut } = CONSEQUENCES[kind];
+  if (record.terminating && (kind === "instance_terminated" || kind === "instance_stopped")) {
+    // The end that we have asked for: its NodeClaim waits for it.
+    await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: record.name, about: "node" }]);
+    return;
+  }
   if (soldOut !== undefined && record.instance) {
     const { instanceType, zone, reservationId } = record.instance;
     const expiresAt = now() + UNAVAILABLE_MS;

@@ -8,6 +8,7 @@ import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
 import { dynamoClient } from "../adapters/store/dynamodb-table.ts";
 import { COMMIT } from "../adapters/version.ts";
+import { activeStore } from "../shared/active-store.ts";
 import { later } from "./later.ts";
 
 /**
@@ -39,7 +40,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     later,
-    store: dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays }),
+    store: activeStore(dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays }), now),
     sums,
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */

@@ -59,6 +59,7 @@ export function wireClusters(
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metricsOf(cluster.name), now: base.now },
+      isTold: config.sources.some((source) => source !== "sweep"),
       ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, later, newId: randomUUID },
     };
     // The lists of a cluster that had the same name are not this one's.

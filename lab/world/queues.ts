@@ -279,7 +279,10 @@ export function simulatedWakeUps(world: LabWorld, batchSize?: number): Simulated
     async wake(wakeUps) {
       // Of several wake-ups about one subject in one call only the soonest is sent, as the real sender does.
       const isLater = (w: WakeUp): boolean => w.kind === "provision" && delayOf(w) > STACK_QUEUES.provision.delayMs;
-      const bySubject = Map.groupBy(wakeUps, (w) => `${w.kind}/${isLater(w)}/${w.cluster}/${w.kind === "claim" ? w.claim : ""}`);
+      const bySubject = Map.groupBy(
+        wakeUps,
+        (w) => `${w.kind}/${isLater(w)}/${w.cluster}/${w.kind === "claim" ? `${w.claim}/${w.about ?? ""}` : ""}`,
+      );
       for (const [first, ...others] of bySubject.values()) {
         if (first) put(others.reduce((soonest, w) => (delayOf(w) < delayOf(soonest) ? w : soonest), first));
       }

@@ -4,6 +4,7 @@
 
 import { lineOf } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
+import { SETTLE_MS } from "../../signals/signal.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { DecisionInput } from "../consolidation/input.ts";
 import { formatDollars } from "../prices/money.ts";
@@ -17,8 +18,11 @@ import { isUp, mark, stateOf, unmark } from "./marking.ts";
 import { nameReplacements } from "./replacement-names.ts";
 import { type Validation, validate } from "./validate.ts";
 
-/** How often a command that waits for replacements is advanced when no event wakes it, ms. */
-const POLL_MS = 5_000;
+/**
+ * How often a command that waits for replacements is advanced when no event wakes it, ms. The lifecycle tells that one
+ * is initialized, and that one has ended.
+ */
+const POLL_MS = 20_000;
 /**
  * How long replacements may take until they are initialized: so many ms per node of all commands under way, within the
  * two bounds (karpenter: pkg/controllers/disruption/queue.go, Queue.GetMaxRetryDuration).
@@ -240,7 +244,7 @@ function whenDeleting({ command, view, now }: StepContext): CommandStep {
     ),
     { type: "DeleteClaim", claim: nodeClaim, reason, commandId: command.id },
   ]);
-  return { actions: deletions, wakeAt: now + 1_000 };
+  return { actions: deletions, wakeAt: now + SETTLE_MS };
 }
 
 /** Removes the disrupted taint and the condition DisruptionReason. */

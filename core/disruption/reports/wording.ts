@@ -97,11 +97,12 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "NotConsolidatable":
     case "BudgetSpent":
     case "StaticNodePool":
-      return undefined;
+    // For the seconds in which a node starts: the NodeClaim's conditions say how far it is.
     case "NoNode":
+    case "Nominated":
+      return undefined;
     case "NotInitialized":
     case "Deleting":
-    case "Nominated":
     case "NodeDoNotDisrupt":
     case "Unreadable":
     case "NodeClaimRefused":

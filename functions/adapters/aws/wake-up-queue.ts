@@ -41,7 +41,7 @@ function waitSecondsOf(wakeUp: WakeUp): number {
 }
 
 const subjectOf = (wakeUp: WakeUp): string =>
-  [queueOf(wakeUp), wakeUp.kind, wakeUp.cluster, wakeUp.kind === "claim" ? wakeUp.claim : ""].join("/");
+  [queueOf(wakeUp), wakeUp.kind, wakeUp.cluster, ...(wakeUp.kind === "claim" ? [wakeUp.claim, wakeUp.about] : [])].join("/");
 
 /**
  * For each cluster and kind, and for each NodeClaim, the soonest wake-up: the function that is woken reads the present
@@ -135,7 +135,7 @@ const message = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("provision"), cluster: word, ...reason }),
   z.object({ kind: z.literal("disruption"), cluster: word, ...reason }),
   z.object({ kind: z.literal("catalog"), cluster: word, ...reason }),
-  z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()) }),
+  z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()), about: z.optional(z.string()) }),
   z.object({ kind: z.literal("sweep"), cluster: word }),
 ]);
 
@@ -173,7 +173,11 @@ export function parseWakeUp(body: string): WakeUp {
   }
   const { data } = parsed;
   // The casts drop `| undefined` from optional keys, which JSON cannot hold, and pair a kind with its own causes.
-  if (data.kind === "claim" || data.kind === "sweep") return data as WakeUp;
+  if (data.kind === "claim") {
+    const { about, ...claim } = data;
+    return { ...claim, ...(about === "node" && { about }) } as WakeUp;
+  }
+  if (data.kind === "sweep") return data;
   return { kind: data.kind, cluster: data.cluster, ...reasonOf(data.kind, data) } as WakeUp;
 }
 

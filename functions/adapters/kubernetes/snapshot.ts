@@ -1,5 +1,6 @@
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
+import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 import { isManagedPool, isOthersNode, managedPart } from "../../../core/model/managed.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
@@ -40,6 +41,8 @@ export async function readSnapshot(options: {
   readonly now: number;
   /** What a NodePool can launch with its EC2NodeClass, given all records. */
   readonly instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass, records: readonly NodeClaimRecord[]) => readonly InstanceType[];
+  /** Whether PodDisruptionBudgets are read only while nodes go: nothing but the move of their pods depends on them. */
+  readonly budgetsOfGoingOnly?: boolean;
   /** Pods that are planned for and not in the cluster, for which it must be read, too. */
   readonly virtualPods?: readonly Pod[];
 }): Promise<ReadSnapshot> {
@@ -57,13 +60,16 @@ export async function readSnapshot(options: {
     return { nodes, nodeClaims, records, commands, pods };
   };
 
-  const [{ records, commands, ...ofNodes }, listedPools, listedClasses, listedDaemonSets, podDisruptionBudgets] = await Promise.all([
+  const { budgetsOfGoingOnly = false } = options;
+  const [{ records, commands, ...ofNodes }, listedPools, listedClasses, listedDaemonSets, budgets] = await Promise.all([
     placed(),
     kubernetes.list("NodePool", { everyOwner: true }),
     kubernetes.list("EC2NodeClass"),
     kubernetes.list("DaemonSet"),
-    kubernetes.list("PodDisruptionBudget"),
+    budgetsOfGoingOnly ? undefined : kubernetes.list("PodDisruptionBudget"),
   ]);
+  const isGoing = (): boolean => [...ofNodes.nodes, ...ofNodes.nodeClaims].some(isDeleted) || anyGoes({ records, commands });
+  const podDisruptionBudgets = budgets ?? (isGoing() ? await kubernetes.list("PodDisruptionBudget") : []);
   const templates = listedDaemonSets.map(({ spec }) => spec.template);
   const needs = clusterNeeds([...ofNodes.pods, ...(options.virtualPods ?? []), ...templates]);
   const listed = {
@@ -83,6 +89,17 @@ export async function readSnapshot(options: {
     plannedFor: plannedPlaces(records),
     disrupting: removedBy(commands),
   };
+}
+
+const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** Whether, as far as the table says, NodeClaims are terminated or are about to be. */
+export const anyGoes = (table: Pick<ReadSnapshot, "records" | "commands">): boolean => goingNames(table).size > 0;
+
+/** Their names. */
+export function goingNames({ records, commands }: Pick<ReadSnapshot, "records" | "commands">): ReadonlySet<string> {
+  const terminating = records.flatMap(({ name, terminating: ending }) => (ending === undefined ? [] : [name]));
+  return removedBy(commands).union(new Set(terminating));
 }
 
 async function readNeeds({ volumes, namespaces }: ClusterNeeds, { list }: ClusterReader) {

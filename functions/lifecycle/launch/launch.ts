@@ -7,7 +7,7 @@ import { launchedEntries, launchFailed } from "../../../core/history/claim-entri
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
-import { withConditions } from "../../../core/lifecycle/claim-status.ts";
+import { NODE_NOT_FOUND, withConditions } from "../../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
 import type { KnownInstance } from "../../../core/model/instance.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
@@ -16,6 +16,7 @@ import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
+import { MIN_BOOT_MS } from "../../../core/provisioning/glance.ts";
 import { launchedFor } from "../../../core/rebuild/launched.ts";
 import { recordedInstance } from "../../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
@@ -92,7 +93,9 @@ export async function launch(
       const instance = { ...knownInstance(request, result.instance), ...(securityGroupIds && { securityGroupIds }) };
       const launched = { ...rest, instance, launchedAt: deps.now(), launchPrice: launchPrice(instance, instanceTypes) };
       const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()));
-      return keep({ record: stored, ...(nodeClass && { nodeClass }) });
+      // The machine has only begun to start, unless an earlier call with this token has launched it.
+      const isNew = deps.now() - (record.launchRequestedAt ?? 0) < MIN_BOOT_MS;
+      return keep({ record: stored, ...(nodeClass && { nodeClass }), ...(isNew && { nodes: [], otherYoungNodes: [] }) });
     }
     if (result.errors.length === 0) return await afterLostAnswer(record, emptyAnswer(), claim, deps, known);
     const why = { reason: failure?.reason ?? "LaunchFailed", message: failure?.message ?? "", unavailable };
@@ -210,7 +213,12 @@ export async function writeLaunched(
   const { labels, annotations, ...status } = launchedAs(await withPartition(record.instance, nodeClass, deps), context);
   const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
   const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
-  const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
+  // What the next step would say is said at once: the machine has only begun to start.
+  const isNew = deps.now() - (record.launchedAt ?? 0) < MIN_BOOT_MS;
+  const conditions = withConditions({ now: deps.now() }, written, [
+    { type: "Launched", status: "True" },
+    ...(isNew ? [NODE_NOT_FOUND] : []),
+  ]);
   const after = { ...written, status: { ...claim.status, ...status, conditions } };
   const shown = await writeStatus("NodeClaim", after, claim.status?.conditions, deps);
   logEvent(deps.log, "launched nodeclaim", {

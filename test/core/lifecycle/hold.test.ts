@@ -86,7 +86,7 @@ it.for([
 
 it("nodes that are Ready take pods together, and are looked at again in two seconds", () => {
   const [own, other] = [joined({ ready: true }), joined({ name: "other", ready: true })];
-  expect(step(own, HELD, [other])).toEqual({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 2_000 });
+  expect(step(own, HELD, [other])).toMatchObject({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 2_000 });
 });
 
 it("no pass opens more than 20 nodes, and each node is in one part", () => {

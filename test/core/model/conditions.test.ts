@@ -18,6 +18,12 @@ describe("conditions", () => {
     expect(withoutCondition(list, "B")).toBe(list);
   });
 
+  it("a condition that another writer has added behind Ready is no reason to write", () => {
+    const ready = withReady(withCondition([], { type: "A", status: "True" }, at(0)), ["A"], at(0));
+    const list = withCondition(ready, { type: "Consolidatable", status: "True" }, at(0));
+    expect(withReady(list, ["A"], at(99_000))).toBe(list);
+  });
+
   it.for([
     { name: "all true", states: ["True", "True"], status: "True", reason: "Ready" },
     { name: "one unknown", states: ["True", "Unknown"], status: "Unknown", reason: "ReconcilingDependents" },

@@ -13,24 +13,29 @@ function told(pods: readonly Pod[], nominated: Readonly<Record<string, string>>)
   return nodeNominations(snapshot).map(({ pod: { metadata }, node }) => `${metadata.name} ${node}`);
 }
 
+/** The largest kind of pods, which needs no nominations. */
+const MANY = [pod("many-1"), pod("many-2")];
+const x = pod("x", { cpu: "2" });
+const y = pod("y", { cpu: "3" });
+
 const on = (one: Pod, nominatedNodeName: string): Pod => ({ ...one, status: { ...one.status, nominatedNodeName } });
 
 const near = { topologyKey: "topology.kubernetes.io/zone", labelSelector: {} };
 const NEAR = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near] } } };
 
 it.for<{ name: string; pods: readonly Pod[]; nominated: Record<string, string>; want: readonly string[] }>([
-  { name: "its node once that is registered", pods: [pod("x"), pod("y")], nominated: { x: "a", y: "b" }, want: ["x a"] },
-  { name: "nothing while no other pod waits", pods: [pod("x"), pod("y")], nominated: { x: "a", y: "a" }, want: [] },
-  { name: "its node when a pod without a place waits, too", pods: [pod("x"), pod("y")], nominated: { x: "a" }, want: ["x a"] },
-  { name: "nothing twice", pods: [on(pod("x"), "a"), pod("y")], nominated: { x: "a", y: "b" }, want: [] },
-  { name: "its node in place of one that is gone", pods: [on(pod("x"), "gone"), pod("y")], nominated: { x: "a", y: "b" }, want: ["x a"] },
+  { name: "its node once that is registered", pods: [x, y, ...MANY], nominated: { x: "a", y: "b" }, want: ["x a"] },
+  { name: "nothing while no other pod waits", pods: [x, y], nominated: { x: "a", y: "a" }, want: [] },
+  { name: "its node when a pod without a place waits, too", pods: [x, ...MANY], nominated: { x: "a" }, want: ["x a"] },
+  { name: "nothing twice", pods: [on(x, "a"), y, ...MANY], nominated: { x: "a", y: "b" }, want: [] },
+  { name: "its node in place of one that is gone", pods: [on(x, "gone"), y, ...MANY], nominated: { x: "a", y: "b" }, want: ["x a"] },
   {
     name: "nothing when it must be near another pod",
-    pods: [pod("x", { cpu: "1" }, NEAR), pod("y")],
+    pods: [pod("x", { cpu: "2" }, NEAR), y, ...MANY],
     nominated: { x: "a", y: "b" },
     want: [],
   },
-  { name: "nothing when it is bound", pods: [boundPod("x", "other"), pod("y")], nominated: { x: "a", y: "b" }, want: [] },
+  { name: "nothing when it is bound", pods: [boundPod("x", "other"), y, ...MANY], nominated: { x: "a", y: "b" }, want: [] },
 ])("kube-scheduler is told of a pod $name", ({ pods, nominated, want }) => {
   expect(told(pods, nominated)).toEqual(want);
 });
@@ -39,7 +44,7 @@ it("kube-scheduler's own nomination for a preemption stays", () => {
   const other = nodeWithClaim("other");
   const [a, b] = [nodeWithClaim("a", { initialized: false }), nodeWithClaim("b")];
   const snapshot = snapshotOf(
-    { nodes: [a.node, other.node], nodeClaims: [a.claim, b.claim, other.claim], pods: [on(pod("x"), "other"), pod("y")] },
+    { nodes: [a.node, other.node], nodeClaims: [a.claim, b.claim, other.claim], pods: [on(x, "other"), y, ...MANY] },
     { nominated: new Map([["uid-x", "default-a"]]) },
   );
   expect(nodeNominations(snapshot)).toEqual([]);

@@ -42,6 +42,7 @@ describe("parseConfig", () => {
         nodeOverlay: false,
         nodeRepair: false,
         nominateNodes: true,
+        quietSweeps: true,
         reservedCapacity: true,
         spotToSpotConsolidation: false,
         staticCapacity: false,

@@ -22,7 +22,7 @@ async function tendWaitingClaim(slowMs: number) {
       return now;
     },
   };
-  await reconcileClaim(kept.name, undefined, deps as unknown as LifecycleDeps);
+  await reconcileClaim(kept.name, {}, deps as unknown as LifecycleDeps);
   return happened;
 }
 
@@ -59,7 +59,7 @@ describe("a NodeClaim without a record", () => {
       now: () => NOW,
       newId: () => "id",
     };
-    await reconcileClaim("default-x7k2p", undefined, deps as unknown as LifecycleDeps).catch(() => {});
+    await reconcileClaim("default-x7k2p", {}, deps as unknown as LifecycleDeps).catch(() => {});
     return created;
   }
 

@@ -54,8 +54,8 @@ describe("the notify webhook", () => {
 
   it.for([
     { resource: "nodeclaims", operation: "DELETE", want: { kind: "claim", cluster: "c1", claim: "it", delayMs: 1_000 } },
-    { resource: "nodes", operation: "DELETE", want: { kind: "claim", cluster: "c1", claim: "web-x7k2p", delayMs: 1_000 } },
-    { resource: "nodes", operation: "UPDATE", want: { kind: "claim", cluster: "c1", claim: "web-x7k2p" } },
+    { resource: "nodes", operation: "DELETE", want: { kind: "claim", cluster: "c1", claim: "web-x7k2p", about: "node", delayMs: 1_000 } },
+    { resource: "nodes", operation: "UPDATE", want: { kind: "claim", cluster: "c1", claim: "web-x7k2p", about: "node" } },
     {
       resource: "nodepools",
       operation: "UPDATE",

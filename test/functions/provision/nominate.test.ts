@@ -8,7 +8,11 @@ import { nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builder
 
 const starting = nodeWithClaim("a", { initialized: false });
 const SNAPSHOT = snapshotOf(
-  { nodes: [starting.node], nodeClaims: [starting.claim], pods: [pod("x"), pod("y"), pod("stranger")] },
+  {
+    nodes: [starting.node],
+    nodeClaims: [starting.claim],
+    pods: [pod("x", { cpu: "2" }), pod("y", { cpu: "3" }), pod("stranger-1"), pod("stranger-2")],
+  },
   { nominated: new Map(["x", "y"].map((name) => [`uid-${name}`, "default-a"])) },
 );
 
@@ -24,7 +28,7 @@ async function nominating(options: { on?: boolean; version?: string; answer?: (p
       told.push(`${one.metadata.name} ${node}`);
     },
   };
-  await nominateNodes(SNAPSHOT, { kubernetes, settings: { nominateNodes: on }, log } as unknown as ClusterDeps);
+  await nominateNodes(SNAPSHOT, { cluster: {}, now: () => 0, kubernetes, settings: { nominateNodes: on }, log } as unknown as ClusterDeps);
   return { told, lines: log.records.map(({ level, message }) => `${level} ${message}`) };
 }
 

@@ -72,7 +72,7 @@ const claimsOf = (lab: Lab) => lab.world.store.list("NodeClaim") as unknown as r
 type Counts = Record<string, Record<string, number>>;
 
 /** Counts what functions ask of the API server and of the table; `take` returns the counts since the last call. */
-function requestCounter() {
+export function requestCounter() {
   let kube: Counts = {};
   let table: Counts = {};
   const count = (counts: Counts, { invocation }: PortCall, request: string): void => {

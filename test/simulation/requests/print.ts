@@ -1,7 +1,9 @@
+import { COURSES } from "../../versus/courses/all.ts";
 import { type Phase, playCourse, total } from "./course.ts";
+import { playVersusCourse } from "./courses.ts";
 
-// `node test/simulation/requests/print.ts` prints which requests the functions make of the API server and the table for
-// one course, by phase.
+// `node test/simulation/requests/print.ts [COURSE...]` prints which requests the functions make of the API server and
+// the table, by phase: for the course that the tests count, or for courses of `npm run versus`, played in the lab.
 
 type Port = "kube" | "table";
 
@@ -30,8 +32,21 @@ function table(head: readonly string[], body: readonly (readonly string[])[]): s
   return [head, ...body].map(line).join("\n");
 }
 
-const { claims, phases } = await playCourse();
-console.log(`40 pods, two NodePools, ${claims} NodeClaims; seconds: ${phases.map(({ name, seconds }) => `${name} ${seconds}`).join(", ")}`);
-for (const port of ["kube", "table"] as const) {
-  console.log(`\n${table([TITLES[port], ...phases.map(({ name }) => name), "sum"], rows(phases, port))}`);
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !COURSES.some((course) => course.name === name));
+if (unknown !== undefined) {
+  console.error(`There is no course "${unknown}"; give any of ${COURSES.map(({ name }) => name).join(", ")}, or none.`);
+  process.exitCode = 2;
+} else if (wanted.length === 0) {
+  const { claims, phases } = await playCourse();
+  print(`40 pods, two NodePools, ${claims} NodeClaims`, phases);
+} else {
+  for (const course of COURSES.filter(({ name }) => wanted.includes(name)))
+    print(`${course.name}: ${course.about}`, await playVersusCourse(course));
+}
+
+function print(title: string, phases: readonly Phase[]): void {
+  console.log(`\n${title}; seconds: ${phases.map(({ name, seconds }) => `${name} ${seconds}`).join(", ")}`);
+  for (const port of ["kube", "table"] as const)
+    console.log(`\n${table([TITLES[port], ...phases.map(({ name }) => name), "sum"], rows(phases, port))}`);
 }

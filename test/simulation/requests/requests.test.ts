@@ -1,5 +1,11 @@
 import { beforeAll, expect, it } from "vitest";
-import { type Course, type Phase, playCourse, total } from "./course.ts";
+import { createLab } from "../../../lab/host.ts";
+import { COURSES } from "../../versus/courses/all.ts";
+import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND, START } from "../story.ts";
+import { type Course, type Phase, playCourse, requestCounter, total } from "./course.ts";
+import { playVersusCourse } from "./courses.ts";
+
+const HOUR = 3_600_000;
 
 let course: Course;
 beforeAll(async () => {
@@ -12,12 +18,12 @@ function phase(name: string): Phase {
   return found;
 }
 
-it("to launch a NodeClaim its pass reads the NodeClaim and its class once, and writes what changes", () => {
+it("to launch a NodeClaim its pass reads its class once, and writes what changes", () => {
   const { claims } = course;
   expect(phase("launch").kube["lifecycle"]).toEqual({
-    ...{ "get NodeClaim": claims, "list Node": claims, "get EC2NodeClass": claims },
-    // Two conditions of the status: launched, and then waiting for its node.
-    ...{ "create NodeClaim": claims, "update NodeClaim": claims, "update NodeClaim/status": 2 * claims },
+    "get EC2NodeClass": claims,
+    // That it has launched and that it waits for its node are one write.
+    ...{ "create NodeClaim": claims, "update NodeClaim": claims, "update NodeClaim/status": claims },
     // It tells that Launched is True.
     "create Event": claims,
   });
@@ -35,6 +41,38 @@ it("a node that boots is looked for every five seconds at most", () => {
   // Events wake a pass besides: what joins, and what loses a taint.
   expect(looks).toBeLessThan(course.claims * (seconds / 5 + 8));
 });
+
+/** What a course of `npm run versus` costs in the lab, a tenth more than was measured. */
+it.for([
+  { name: "weights", most: 145 },
+  { name: "burst-300", most: 160 },
+  { name: "spot-interruption", most: 350 },
+  { name: "to-zero", most: 340 },
+])("the course $name costs at most $most requests to the API server", async ({ name, most }) => {
+  const course = COURSES.find((one) => one.name === name);
+  const phases = course === undefined ? [] : await playVersusCourse(course);
+  expect(phases.length).toBeGreaterThan(0);
+  expect(phases.reduce((sum, { kube }) => sum + total(kube), 0)).toBeLessThanOrEqual(most);
+});
+
+it("a quiet hour costs each function what it asks to know that nothing has changed, and lists no records", async () => {
+  const counter = requestCounter();
+  const lab = createLab({ seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE, hooks: counter.hooks });
+  const oneType = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] };
+  for (const object of [NODE_CLASS, nodePool([ON_DEMAND, oneType]), deployment(5, { cpu: "1500m" })]) lab.world.apply(object);
+  await lab.world.clock.run({ until: lab.world.clock.now() + HOUR });
+  counter.take();
+  await lab.world.clock.run({ until: lab.world.clock.now() + HOUR });
+  const { kube, table } = counter.take();
+  lab.close();
+  const { provision = {}, disruption = {}, lifecycle = {} } = kube;
+  expect(provision["list Pod"]).toBe(60);
+  expect(lifecycle).toEqual({ "list NodeClaim": 60, "list Node": 60 });
+  // Each ten minutes a sweep looks at everything.
+  expect(provision["list NodePool"]).toBeLessThanOrEqual(7);
+  expect(total({ disruption })).toBeLessThan(60 * 9);
+  for (const calls of [table["provision"], table["disruption"], table["lifecycle"]]) expect(calls?.["list"]).toBeLessThanOrEqual(7);
+}, 30_000);
 
 it("five quiet minutes cost a few lists a minute, whatever runs", () => {
   const { seconds, kube } = phase("keep");

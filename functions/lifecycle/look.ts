@@ -1,0 +1,51 @@
+import { REGISTRATION_TIMEOUT_MS } from "../../core/lifecycle/advance.ts";
+import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../core/lifecycle/waiting.ts";
+import type { Node } from "../../core/model/node.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import type { Known } from "./known.ts";
+import { recentRecords } from "./recent-records.ts";
+
+/** When to look again; with nothing to wait for, a pass is due, and begins with what was seen. */
+export type Look = { readonly wakeAt: number; readonly known?: never } | { readonly wakeAt?: never; readonly known?: Known };
+
+/**
+ * Looks whether what a NodeClaim waits for has come: one call, which does not read the NodeClaim.
+ * @param isNews something has changed; otherwise only time has passed, and what another NodeClaim's look has just seen
+ * will do
+ */
+export async function lookFor(record: NodeClaimRecord, isNews: boolean, deps: LifecycleDeps): Promise<Look> {
+  const { fleet, now, isTold = false } = deps;
+  switch (waitOf(record)) {
+    case undefined:
+      return {};
+    case "node": {
+      const young = await youngNodes(isNews ? 0 : MAX_AGE_MS, deps);
+      return asLook(awaitNode(record, young, { now: now(), isTold, deadline: record.createdAt + REGISTRATION_TIMEOUT_MS }));
+    }
+    case "end": {
+      const [instance] = record.instance ? await fleet.describe([record.instance.id]) : [];
+      return asLook(awaitEnd(instance, now()), { instance: instance ?? "gone" });
+    }
+    case "replacements":
+      return asLook(awaitReplacements(record, await recentRecords(deps), now()));
+  }
+}
+
+/** NodeClaims that were launched together are looked after together. No benchmark has tuned it. */
+const MAX_AGE_MS = 1_000;
+
+/** Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
+const lastSeen = new WeakMap<object, { readonly at: number; readonly nodes: readonly Node[] }>();
+
+/** The nodes that are not initialized. */
+async function youngNodes(maxAgeMs: number, { cluster, kubernetes, now }: LifecycleDeps): Promise<readonly Node[]> {
+  const at = now();
+  const last = lastSeen.get(cluster);
+  if (last !== undefined && Math.abs(at - last.at) < maxAgeMs) return last.nodes;
+  const nodes = await kubernetes.list("Node", { labelSelector: "!karpenter.sh/initialized" });
+  lastSeen.set(cluster, { at, nodes });
+  return nodes;
+}
+
+const asLook = (wakeAt: number | undefined, known: Known = {}): Look => (wakeAt === undefined ? { known } : { wakeAt });

@@ -1,0 +1,49 @@
+import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+
+/** How old a definition may be, ms: a decision may take as long from its reading to its last write anyway. */
+const MAX_AGE_MS = 10_000;
+
+/** Longer lists are remembered by the informer, which proves them for each decision anew. */
+const MAX_OBJECTS = 500;
+
+/** PodDisruptionBudgets say which pods of a going node are planned for now, so they are not among them. */
+const KINDS = ["NodePool", "EC2NodeClass", "DaemonSet"] as const satisfies readonly Kind[];
+type Definition = (typeof KINDS)[number];
+
+/** Lists by kind, and whether of every owner. */
+interface Reading {
+  readonly at: number;
+  readonly items: readonly Kinds[Definition][];
+}
+
+/** Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
+const readings = new WeakMap<object, Map<string, Reading>>();
+
+/**
+ * The port with lists of definitions that this process may have read up to ten seconds ago. Several decisions a minute
+ * follow each other while pods and nodes come and go, and definitions seldom change. Who decides because a definition
+ * has changed, or before a step that cannot be taken back, reads them anew (`isFresh`).
+ */
+export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
+  { cluster, kubernetes, now }: Pick<ClusterDeps, "cluster" | "now"> & { readonly kubernetes: K },
+  isFresh: boolean,
+): K {
+  const known = readings.get(cluster) ?? new Map<string, Reading>();
+  readings.set(cluster, known);
+  const list: Kubernetes["list"] = async (kind, options = {}) => {
+    if (!isDefinition(kind) || options.fieldSelector !== undefined || options.labelSelector !== undefined)
+      return kubernetes.list(kind, options);
+    const key = `${kind}/${options.everyOwner === true}`;
+    const at = now();
+    const last = known.get(key);
+    if (!isFresh && last !== undefined && Math.abs(at - last.at) < MAX_AGE_MS) return last.items as readonly Kinds[typeof kind][];
+    const items = await kubernetes.list(kind, options);
+    if (items.length <= MAX_OBJECTS) known.set(key, { at, items: items as readonly Kinds[Definition][] });
+    else known.delete(key);
+    return items;
+  };
+  return { ...kubernetes, list };
+}
+
+const isDefinition = (kind: Kind): kind is Definition => (KINDS as readonly Kind[]).includes(kind);
