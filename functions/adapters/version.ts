@@ -2,9 +2,3 @@ import manifest from "../../package.json" with { type: "json" };
 
 /** The version of the package, as in "0.1.0". */
 export const VERSION: string = manifest.version;
-
-/** Filled in by the bundler (infra/build.ts). */
-declare const __COMMIT__: string | undefined;
-
-/** The commit of the bundle, seven hexadecimal digits; undefined in sources that differ from their commit. */
-export const COMMIT: string | undefined = typeof __COMMIT__ === "undefined" ? undefined : __COMMIT__;

@@ -1,7 +1,7 @@
 import middy from "@middy/core";
+import { COMMIT } from "../adapters/commit.ts";
 import { parseConfig } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
-import { COMMIT } from "../adapters/version.ts";
 import { wirePathToken } from "../wiring/path-token.ts";
 import { admissionEntry } from "./entry.ts";
 

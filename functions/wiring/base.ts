@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sqsWakeUps } from "../adapters/aws/wake-up-queue.ts";
+import { COMMIT } from "../adapters/commit.ts";
 import { type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
 import { metricBuffer } from "../adapters/metric-buffer.ts";
@@ -7,7 +8,6 @@ import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
 import { dynamoClient } from "../adapters/store/dynamodb-table.ts";
-import { COMMIT } from "../adapters/version.ts";
 import { activeStore } from "../shared/active-store.ts";
 import { later } from "./later.ts";
 
