@@ -8,6 +8,7 @@ import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
 import { killStory } from "./stories/kills.ts";
 import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
+import { troubleStory } from "./stories/trouble.ts";
 import { upgradeStory } from "./stories/upgrade.ts";
 import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
@@ -25,10 +26,15 @@ const STORIES = {
   ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory, upgrade: upgradeStory },
 };
 
+/** Played only when it is named, because it lasts as long as one wants. */
+const LONG_STORIES = { trouble: troubleStory };
+
 const wanted = process.argv.slice(2);
-const unknown = wanted.find((name) => !(name in STORIES));
+const unknown = wanted.find((name) => !(name in STORIES || name in LONG_STORIES));
 if (unknown !== undefined) {
-  console.error(`There is no story "${unknown}"; give any of ${Object.keys(STORIES).join(", ")}, or none for all.`);
+  console.error(
+    `There is no story "${unknown}"; give any of ${Object.keys({ ...STORIES, ...LONG_STORIES }).join(", ")}, or none for all but trouble.`,
+  );
   process.exit(2);
 }
 
@@ -40,6 +46,7 @@ try {
   for (const [name, story] of Object.entries(STORIES)) {
     if (wanted.length === 0 || wanted.includes(name)) await story(world);
   }
+  for (const [name, story] of Object.entries(LONG_STORIES)) if (wanted.includes(name)) await story(world);
 } catch (error) {
   if (!(error instanceof CheckFailed)) failing("what a story does between its checks", error);
   complete = false;
