@@ -23,13 +23,15 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
 }
 
 /**
- * Whether the simulation needs as many new nodes as the command, and plans every instance type of the command again.
+ * Whether the simulation needs as many new nodes as the command, in the same NodePools, whose limits they use, and plans
+ * every instance type of the command again.
  */
 function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
   return command.replacements.every((planned, i) => {
-    const again = new Set(trial.newNodeClaims[i]?.instanceTypes);
-    return planned.instanceTypes.every((type) => again.has(type));
+    const simulated = trial.newNodeClaims[i];
+    const again = new Set(simulated?.instanceTypes);
+    return simulated?.nodePool === planned.nodePool && planned.instanceTypes.every((type) => again.has(type));
   });
 }
 
@@ -44,8 +46,8 @@ function closedTo({ onlyDestinations = false, destinations = {} }: CommandRecord
  * Validates a command on a fresh view without the command itself. Emptiness continues with the nodes that are still
  * empty; consolidation needs all its candidates, their budgets, and a simulation with the same result; Drift needs its
  * node to be drifted (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate). A Drift
- * command is carried out at once; one that could not be is simulated again too, because nodes may have been bought
- * since for the pods that it was planned with.
+ * command is carried out at once; one that could not be, or beside which a NodeClaim was planned since, is simulated
+ * again too, because that may have used the limits, or be for the pods that it was planned with.
  */
 export function validate(command: CommandRecord, view: ClusterView, simulate: Simulate): Validation {
   const planned = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
@@ -56,8 +58,10 @@ export function validate(command: CommandRecord, view: ClusterView, simulate: Si
   const budget = allowance(poolBudgets(view, command.reason));
   const allowed = remaining.filter(({ nodePool }) => budget.take(nodePool.metadata.name));
   if (allowed.length === 0 || (!partial && allowed.length < remaining.length)) return { holds: false, why: "budget" };
-  const isLate = command.method === "drift" && view.now - command.createdAt >= VALIDATION_DELAY_MS;
-  const simulated = command.method === "multi" || command.method === "single" || isLate;
+  const isOld =
+    view.now - command.createdAt >= VALIDATION_DELAY_MS ||
+    [...view.records.values()].some(({ createdAt }) => createdAt >= command.createdAt);
+  const simulated = command.method === "multi" || command.method === "single" || (command.method === "drift" && isOld);
   // The command does not store which effort found it: try the quick one first.
   const closed = closedTo(command, view);
   const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { effort, closed }));

@@ -4,8 +4,10 @@ import { validate } from "../../../../core/disruption/command/validate.ts";
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
 import type { CommandRecord } from "../../../../core/model/command-record.ts";
+import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
 import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
+import { record } from "../../../support/builders.ts";
 import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
@@ -49,8 +51,8 @@ function decided(start: Snapshot): CommandRecord {
   return command;
 }
 
-const again = (command: CommandRecord, scenery: Scene, now = NOW) =>
-  validate(command, viewCluster({ snapshot: snapshot(scenery), records: [], commands: [], now }), simulateWithSolve);
+const again = (command: CommandRecord, scenery: Scene, now = NOW, records: readonly NodeClaimRecord[] = []) =>
+  validate(command, viewCluster({ snapshot: snapshot(scenery), records, commands: [], now }), simulateWithSolve);
 
 describe("a command with several replacements", () => {
   const command = decided(snapshot(scene));
@@ -64,6 +66,11 @@ describe("a command with several replacements", () => {
   it("is valid with all its nodes while nothing changes", () => {
     const result = again(command, scene);
     expect(result.holds && result.candidates.map(({ node }) => node).sort()).toEqual(["a", "b"]);
+  });
+
+  it("is not valid when its nodes would come from another NodePool, whose limits it has not asked about", () => {
+    const elsewhere = command.replacements.map((one) => ({ ...one, nodePool: "other" }));
+    expect(again({ ...command, replacements: elsewhere }, scene)).toEqual({ holds: false, why: "scheduling" });
   });
 
   it("is valid in any order of the cluster's objects", () => {
@@ -158,5 +165,12 @@ describe("a Drift command", () => {
     { name: "later, when its pods need less", seconds: 20, now: less, holds: false },
   ])("is carried out $name: $holds", ({ seconds, now, holds }) => {
     expect(again(command, now, NOW + seconds * 1_000).holds).toBe(holds);
+  });
+
+  it.for([
+    { name: "after", createdAt: NOW, holds: false },
+    { name: "before", createdAt: NOW - 1, holds: true },
+  ])("is simulated again when a NodeClaim was planned after it, which may have used the limits: $name", ({ createdAt, holds }) => {
+    expect(again(command, less, NOW, [record({ createdAt })]).holds).toBe(holds);
   });
 });
