@@ -132,7 +132,10 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
       const id = `i-0${random.hex(16)}`;
       const subnet = subnetOf(override.subnetId);
       if (subnet) subnet.availableIps--;
-      const address = `10.0.${random.between(0, 255)}.${random.between(4, 254)}`;
+      const taken = new Set([...instances.values()].flatMap((one) => (one.endedAt === undefined ? [one.address] : [])));
+      let address: string;
+      do address = `10.0.${random.between(0, 255)}.${random.between(4, 254)}`;
+      while (taken.has(address));
       const nodeName = `ip-${address.replaceAll(".", "-")}.${world.region}.compute.internal`;
       const instance: Instance = frozen({
         id,
