@@ -34,6 +34,7 @@ export const noticesHeeded: Invariant = {
         for (const { name, notice, machine, deletedAt } of due(now)) {
           // A machine that was started a moment ago belongs to no NodeClaim yet when its notice arrives.
           if (!notice || !machine || deletedAt !== undefined || notice.at - machine.instance.launchedAt < ACT_WITHIN_MS) continue;
+          if (isUnrecorded(notice.at - scene.faults.recordsLostAt())) continue;
           const hits = hitsOf(scene, notice.at, ["interruption", "lifecycle", "claims"]);
           if (hits.length <= 1 && !hits.some((what) => what.endsWith("message")))
             violated(

@@ -1,4 +1,5 @@
 import { LAUNCH_TIMEOUT_MS } from "../../../core/lifecycle/advance.ts";
+import type { NodePool } from "../../../core/model/node-pool.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
 import { isAlive, isStaticPool, POOL } from "./facts.ts";
@@ -19,8 +20,11 @@ const STALE_MS = LAUNCH_TIMEOUT_MS;
 const staying = (pool: string, now: number, history: History): readonly ClaimLife[] =>
   [...history.claims.values()].filter((life) => life.pool === pool && !isGoing(life, now, history) && !history.isReplacement(life.name));
 
-const replicasOf = (pool: string, now: number, history: History): readonly number[] =>
-  history.poolsWithin(pool, now - STALE_MS, now).flatMap(({ spec }) => (spec.replicas === undefined ? [] : [spec.replicas]));
+/** How long a decided end may take to be seen, ms: wake-ups may be lost again and again. */
+const ENDED_WITHIN_MS = 20 * 60_000;
+
+const replicasOf = (pool: string, now: number, history: History, staleMs = STALE_MS): readonly number[] =>
+  history.poolsWithin(pool, now - staleMs, now).flatMap(({ spec }) => (spec.replicas === undefined ? [] : [spec.replicas]));
 
 /** Whether a static NodePool has, beside this NodeClaim, as many as it asks for. */
 export function isSurplus({ pool, uid }: ClaimLife, now: number, history: History): boolean {
@@ -31,6 +35,10 @@ export function isSurplus({ pool, uid }: ClaimLife, now: number, history: Histor
   );
   return replicas.length > 0 && others.length >= Math.min(...replicas);
 }
+
+/** Whether a later edition of a NodePool asks for fewer than the first. */
+const wasLowered = ([first, ...later]: readonly NodePool[]): boolean =>
+  later.some(({ spec }) => (spec.replicas ?? 0) < (first?.spec.replicas ?? 0));
 
 export const replicasKept: Invariant = {
   name: "replicas kept",
@@ -45,10 +53,12 @@ export const replicasKept: Invariant = {
       const own = staying(pool, now, history).filter(
         ({ taintedAt, untaintedAt = 0 }) => taintedAt === undefined && untaintedAt < now - STALE_MS,
       );
-      // While fewer were asked for, it may have been decided that the others go, which the world sees only later.
-      const doomed = Math.max(0, own.filter(({ uid }) => uid !== object.metadata.uid).length - Math.min(...replicas));
-      const isLowered = Math.min(...replicas) < Math.max(...replicas);
-      if (replicas.length > 0 && own.length - (isLowered ? doomed : 0) > Math.max(...replicas))
+      // While fewer were asked for, it may have been decided that others go, which the world sees only later.
+      const others = own.filter(({ uid }) => uid !== object.metadata.uid);
+      const fewest = Math.min(...replicasOf(pool, now, history, ENDED_WITHIN_MS));
+      const outlived = others.filter(({ addedAt }) => wasLowered(history.poolsWithin(pool, addedAt, now)));
+      const doomed = Math.min(outlived.length, Math.max(0, others.length - fewest));
+      if (replicas.length > 0 && own.length - doomed > Math.max(...replicas))
         violated(`with ${object.metadata.name} static pool ${pool} has ${own.length} claims, its replicas are ${Math.max(...replicas)}`);
     },
   }),

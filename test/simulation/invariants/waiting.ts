@@ -14,9 +14,13 @@ const NEVER_JOINED_MS = 20 * MINUTE_MS;
 /** Whether nothing has disturbed the product for a while: no fault, no lack of capacity, no change of a NodePool. */
 export function isQuiet({ faults, lab, history }: Scene, { now, pools }: Sight): boolean {
   const disturbed = faults.hits.some(({ at, what }) => now - at < (what === "never joins" ? NEVER_JOINED_MS : AFTERMATH_MS));
+  // A kubelet does not make its node anew: the machine never joins, and its pods wait for the registration time-out.
+  const isLost = [...history.claims.values()].some(
+    ({ nodeDeletedAt, registeredAt }) => nodeDeletedAt !== undefined && registeredAt === undefined && now - nodeDeletedAt < NEVER_JOINED_MS,
+  );
   const isOut = lab.cloud.outages.some(({ until = now }) => now - until < AFTERMATH_MS);
   const isEdited = pools.some(({ metadata }) => isChanged(history.poolsWithin(metadata.name, now - AFTERMATH_MS, now)));
-  return !disturbed && !isOut && !isEdited;
+  return !disturbed && !isLost && !isOut && !isEdited;
 }
 
 const isChanged = (editions: readonly { readonly spec: object }[]): boolean =>
