@@ -23,7 +23,10 @@ export const sickReplaced: Invariant = {
         const staying = [...history.claims.values()].filter((life) => life.deletedAt === undefined && life.goneAt === undefined);
         const isBroken = (life: ClaimLife): boolean => life.sick !== undefined && life.sick.until === undefined;
         for (const life of staying) {
-          const peers = staying.filter(({ pool, registeredAt }) => pool === life.pool && registeredAt !== undefined);
+          // A node that drains is one of its NodePool's, too.
+          const peers = [...history.claims.values()].filter(
+            ({ pool, registeredAt, goneAt }) => pool === life.pool && registeredAt !== undefined && goneAt === undefined,
+          );
           const isLone = peers.filter(isBroken).length <= 1;
           if (!isBroken(life) || !isSick(life, now, history) || !isLone) {
             since.delete(life.uid);
@@ -57,7 +60,11 @@ export const fewRepaired: Invariant = {
       );
       const broken = peers.filter(
         ({ sick, machineEndedAt = now, goneAt = now }) =>
-          sick !== undefined && sick.from < before && (sick.until ?? now) >= now && machineEndedAt >= now && goneAt >= now,
+          sick !== undefined &&
+          sick.from < before &&
+          (sick.until ?? Number.POSITIVE_INFINITY) > now &&
+          machineEndedAt >= now &&
+          goneAt >= now,
       );
       if (broken.length > Math.ceil(peers.length * MAX_SHARE))
         violated(`claim ${life.name} was ended as broken, while ${broken.length} of ${peers.length} nodes of pool ${life.pool} are`);

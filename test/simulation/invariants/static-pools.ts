@@ -27,13 +27,15 @@ const replicasOf = (pool: string, now: number, history: History, staleMs = STALE
   history.poolsWithin(pool, now - staleMs, now).flatMap(({ spec }) => (spec.replicas === undefined ? [] : [spec.replicas]));
 
 /** Whether a static NodePool has, beside this NodeClaim, as many as it asks for. */
-export function isSurplus({ pool, uid }: ClaimLife, now: number, history: History): boolean {
+export function isSurplus({ pool, uid, machine, addedAt }: ClaimLife, now: number, history: History): boolean {
   const replicas = replicasOf(pool, now, history);
   // One with a cause to go may stay: broken nodes are not replaced while many are.
   const others = [...history.claims.values()].filter(
     (life) => life.pool === pool && life.uid !== uid && life.deletedAt === undefined && life.goneAt === undefined,
   );
-  return replicas.length > 0 && others.length >= Math.min(...replicas);
+  // The NodeClaim beside it may be planned and not made yet.
+  const isUnlaunched = machine === undefined && wasLowered(history.poolsWithin(pool, addedAt, now));
+  return replicas.length > 0 && (isUnlaunched || others.length >= Math.min(...replicas));
 }
 
 /** Whether a later edition of a NodePool asks for fewer than the first. */
