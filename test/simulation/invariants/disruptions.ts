@@ -135,10 +135,13 @@ export const reasonsTrue: Invariant = {
 /** How long EC2 is not asked again for what it has no capacity of, ms. */
 const MARKED_MS = 180_000;
 
+/** From a refusal of the API server to the end of what it refused, ms. */
+const REFUSED_MS = 5_000;
+
 export const endsHaveCause: Invariant = {
   name: "ends have a cause",
   law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, too many replicas, or because EC2 has no machine for it, or after it has tainted its node for a disruption.",
-  watch: ({ history, lab }, violated) => ({
+  watch: ({ history, lab, faults }, violated) => ({
     onChange({ kind, verb, object, user, type }) {
       if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
       const life = history.claims.get(object.metadata.uid ?? "");
@@ -148,6 +151,9 @@ export const endsHaveCause: Invariant = {
       if (isSurplus(life, now, history)) return;
       // EC2 may have told another NodeClaim that it has no machine for this one, either.
       if (life.machine === undefined && now - history.soldOutAt() < MARKED_MS + history.skewMs) return;
+      // Its creation, which had succeeded without an answer, was refused when it was repeated.
+      const isRefused = faults.hits.some(({ what, at }) => what.startsWith("fail refused") && now - at < REFUSED_MS);
+      if (life.machine === undefined && isRefused) return;
       // Others of the account may have used a reservation up meanwhile.
       if (life.machine === undefined && lab.cloud.reservations.length > 0) return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
