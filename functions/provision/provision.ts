@@ -30,6 +30,7 @@ import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
+import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { nominateNodes } from "./nominate.ts";
@@ -158,12 +159,21 @@ interface Outcome {
   readonly records: readonly NodeClaimRecord[];
 }
 
-/** Reads, plans and writes the records. Undefined while another decision is under way. */
-async function decide(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<Outcome | undefined> {
+/**
+ * Reads, plans and writes the records. Undefined while another decision is under way.
+ * @param isFresh definitions are read anew before the plan; otherwise a plan that buys is made again when they have
+ * changed, so that no machine starts for a NodePool that has just been deleted, or without room for a new DaemonSet
+ */
+async function decide(
+  reason: WakeUpReason<"provision">,
+  cluster: ClusterDeps,
+  isFresh = !ABOUT_PODS.has(reason.cause),
+): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined;
+  let isOutdated = false;
   await withLease(cluster, async (lease, deps) => {
     const began = deps.now();
-    const state = await readClusterState(deps, { isForPods: true, isFresh: !ABOUT_PODS.has(reason.cause) });
+    const state = await readClusterState(deps, { isForPods: true, isFresh });
     const snapshot = withUntriedPods(state.snapshot);
     const pending = pendingPods(snapshot);
     outcome = { state, snapshot, records: [] };
@@ -186,6 +196,8 @@ async function decide(reason: WakeUpReason<"provision">, cluster: ClusterDeps): 
     });
     for (const one of state.givenUp) deps.log.info(preferencesGivenUp(one), { controller: "provisioner", Pod: one.example });
     const proposed = solve(snapshot, deps.settings);
+    isOutdated = !isFresh && proposed.newNodeClaims.length > 0 && (await haveDefinitionsChanged(deps, began));
+    if (isOutdated) return;
     const isHeld = proposed.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
     const { plan, records } = intentsOf(proposed, { known: state.records, isHeld }, snapshot, deps);
     const real = realPart(plan, pending.virtual);
@@ -197,7 +209,7 @@ async function decide(reason: WakeUpReason<"provision">, cluster: ClusterDeps): 
     if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);
     outcome = { ...outcome, plan, final, records };
   });
-  return outcome;
+  return isOutdated ? decide(reason, cluster, true) : outcome;
 }
 
 async function publish({ state, snapshot, plan, final, records }: Outcome, deps: ClusterDeps): Promise<void> {

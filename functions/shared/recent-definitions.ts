@@ -1,3 +1,4 @@
+import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
@@ -13,6 +14,8 @@ type Definition = (typeof KINDS)[number];
 
 /** Lists by kind, and whether of every owner. */
 interface Reading {
+  readonly kind: Definition;
+  readonly options: Parameters<Kubernetes["list"]>[1];
   readonly at: number;
   readonly items: readonly Kinds[Definition][];
 }
@@ -23,7 +26,8 @@ const readings = new WeakMap<object, Map<string, Reading>>();
 /**
  * The port with lists of definitions that this process may have read up to ten seconds ago. Several decisions a minute
  * follow each other while pods and nodes come and go, and definitions seldom change. Who decides because a definition
- * has changed, or before a step that cannot be taken back, reads them anew (`isFresh`).
+ * has changed, or before a step that cannot be taken back, reads them anew (`isFresh`); who buys asks whether they have
+ * changed (`haveDefinitionsChanged`).
  */
 export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
   { cluster, kubernetes, now }: Pick<ClusterDeps, "cluster" | "now"> & { readonly kubernetes: K },
@@ -39,7 +43,7 @@ export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
     const last = known.get(key);
     if (!isFresh && last !== undefined && Math.abs(at - last.at) < MAX_AGE_MS) return last.items as readonly Kinds[typeof kind][];
     const items = await kubernetes.list(kind, options);
-    if (items.length <= MAX_OBJECTS) known.set(key, { at, items: items as readonly Kinds[Definition][] });
+    if (items.length <= MAX_OBJECTS) known.set(key, { kind, options, at, items: items as readonly Kinds[Definition][] });
     else known.delete(key);
     return items;
   };
@@ -47,3 +51,30 @@ export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
 }
 
 const isDefinition = (kind: Kind): kind is Definition => (KINDS as readonly Kind[]).includes(kind);
+
+/**
+ * Whether a definition that was read before `since`, ms since the epoch, is another now: has come, gone, got another
+ * spec, or is being deleted. Reads each list that was read earlier once more.
+ */
+export async function haveDefinitionsChanged(
+  { cluster, kubernetes, now }: Pick<ClusterDeps, "cluster" | "now"> & { readonly kubernetes: Pick<Kubernetes, "list"> },
+  since: number,
+): Promise<boolean> {
+  const known = readings.get(cluster) ?? new Map<string, Reading>();
+  const older = [...known].filter(([, { at }]) => at < since);
+  const changed = await Promise.all(
+    older.map(async ([key, last]) => {
+      const at = now();
+      const items = await kubernetes.list(last.kind, last.options);
+      known.set(key, { ...last, at, items });
+      return editions(items) !== editions(last.items);
+    }),
+  );
+  return changed.includes(true);
+}
+
+/** Which objects a list has, in which edition of their specs. */
+function editions(items: readonly KubernetesObject[]): string {
+  const edition = ({ metadata }: KubernetesObject) => [metadata.uid, metadata.name, metadata.generation, metadata.deletionTimestamp];
+  return JSON.stringify(items.map((item) => JSON.stringify(edition(item))).sort());
+}

@@ -2,6 +2,7 @@ import type { Pod } from "../../core/model/pod.ts";
 import type { Taint } from "../../core/model/taint.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { lastActivity } from "../../functions/shared/active-store.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
 import { isPreempted } from "../../lab/world/actors/preemption.ts";
 import { currentInvocation, type Invocation } from "../../lab/world/invocation.ts";
@@ -116,11 +117,13 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   const isMisled = (): boolean =>
     beside !== undefined ||
     faults.hits.some(({ at, what }) => lab.world.clock.now() - at < MISLED_MS && /^(skew clock|hold up|hang|stale)/.test(what));
-  /** Outside of all invocations and faults, at the same moment. */
+  /** Outside of all invocations and faults, at the same moment. What another run writes at that moment is not judged. */
   const probe = (fn: string): void => {
+    const at = lab.world.clock.now();
     lab.world.clock.after(0, "what a quiet sweep would do", async () => {
       const found = await whatSweepWouldDo(fn, lab, table);
-      if (found !== undefined && !isMisled()) watching.report(QUIET_SWEEPS.name, `${fn}: ${found}`);
+      const isWritten = (await lastActivity(lab.world.cluster, table)) >= at;
+      if (found !== undefined && !isMisled() && !isWritten) watching.report(QUIET_SWEEPS.name, `${fn}: ${found}`);
     });
   };
   const keepsHistory = beside?.keepsHistory ?? true;

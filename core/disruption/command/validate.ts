@@ -23,8 +23,8 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
 }
 
 /**
- * Whether the simulation needs as many new nodes as the command, in the same NodePools, whose limits they use, and plans
- * every instance type of the command again.
+ * Whether the simulation needs as many new nodes as the command, in the same NodePools, whose limits they use, and
+ * plans every instance type of the command again.
  */
 function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;

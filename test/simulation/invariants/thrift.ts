@@ -11,7 +11,7 @@ interface Bound {
   readonly perMinute: number;
   readonly perClaim: number;
   readonly perGoingMinute: number;
-  /** Of a NodeClaim that is being deleted, a minute, where records were lost: whose its instance is, is asked at each look. */
+  /** Of a NodeClaim that is being deleted, a minute, where records were lost: each look asks whose its instance is. */
   readonly perAdoptedMinute?: number;
   readonly perFault: number;
 }
