@@ -5,6 +5,7 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
 import { isProvisionable, isTerminating, podKey, podUid } from "../../pods/predicates.ts";
 import { requirementProblem } from "../../requirements/validation.ts";
+import { isEmptyTerm } from "../rules/preferences.ts";
 import { volumesOf } from "../rules/volumes.ts";
 import { nodeViews } from "./node-view.ts";
 
@@ -85,7 +86,9 @@ function selectorProblem({ spec }: Pod): string | undefined {
     const problem = requirementProblem({ key, operator: "In", values: [value] });
     if (problem !== undefined) return `nodeSelector: ${problem}`;
   }
-  for (const term of spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []) {
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length > 0 && terms.every(isEmptyTerm)) return "required node affinity has empty terms alone, which no node meets";
+  for (const term of terms) {
     if ((term.matchFields ?? []).length > 0)
       return "required node affinity uses matchFields, which a node that does not exist yet cannot satisfy";
     for (const item of term.matchExpressions ?? []) {

@@ -137,13 +137,21 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
 const NO_NODE: NodeSelectorTerm = { matchExpressions: [{ key: INSTANCE_TYPE, operator: "In", values: [] }] };
 
 /**
- * OR-ed required node affinity terms that are readable; when none is, one that no node meets. Empty: the pod requires
- * nothing.
+ * OR-ed required node affinity terms that some node may meet; when there is none, one that no node meets. Empty: the
+ * pod requires nothing.
  */
 export function requiredTerms({ affinity }: PodSpec): readonly NodeSelectorTerm[] {
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const readable = terms.filter(isReadableTerm);
+  const readable = terms.filter((term) => !isEmptyTerm(term) && isReadableTerm(term));
   return readable.length === 0 && terms.length > 0 ? [NO_NODE] : readable;
+}
+
+/**
+ * Whether a required term asks for nothing: no node meets it, as for kube-scheduler (kubernetes:
+ * staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, isEmptyNodeSelectorTerm).
+ */
+export function isEmptyTerm({ matchExpressions, matchFields }: NodeSelectorTerm): boolean {
+  return (matchExpressions ?? []).length + (matchFields ?? []).length === 0;
 }
 
 /** Whether every requirement of a term is valid; no node meets a term with an invalid one. */

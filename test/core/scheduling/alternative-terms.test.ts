@@ -45,3 +45,14 @@ it.for([
   const affinity = { nodeAffinity: anyOf(...[only(ZONE, "zone-a"), only("team", "blue")].slice(0, terms)) };
   expect(placedWeb(planFor({ nodePools: pools, pods: web(3, { affinity, ...spread(ARCH) }) }))).toBe(want);
 });
+
+it.for([
+  { name: "alone", terms: [{}], why: /has empty terms alone, which no node meets/ },
+  { name: "beside one that no node meets", terms: [{ matchExpressions: [only("team", "blue")] }, { matchExpressions: [] }], why: /team/ },
+  { name: "beside one that nodes meet", terms: [{}, { matchExpressions: [only(ZONE, "zone-a")] }], why: undefined },
+])("no node is bought for an empty term, which no node meets: $name", ({ terms, why }) => {
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+  const plan = planFor({ pods: web(1, { affinity: { nodeAffinity } }) });
+  expect(placedWeb(plan)).toBe(why === undefined ? 1 : 0);
+  if (why !== undefined) expect(JSON.stringify(plan.podErrors)).toMatch(why);
+});
