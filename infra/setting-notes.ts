@@ -49,7 +49,7 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
     "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up or loosen preferences that cost more than PREFERENCE_COST_SHARE",
   PREFERENCE_COST_SHARE: "with `Weigh`: how much dearer the nodes of a controller's pods may be for what the pods prefer, as a share",
   QUIET_SWEEPS:
-    "a sweep that finds the cluster as the last one left it ends at once, for ten minutes at most; `false`: each sweep looks at everything",
+    "`true`: a sweep that finds the cluster as the last one left it ends at once, for ten minutes at most; an experiment (decision 0024)",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
   SUBNET_REFRESH_INTERVAL: "how long subnets that were found stay good, 1m to 24h",

@@ -117,7 +117,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   const isMisled = (): boolean =>
     beside !== undefined ||
     faults.hits.some(({ at, what }) => lab.world.clock.now() - at < MISLED_MS && /^(skew clock|hold up|hang|stale)/.test(what));
-  /** Outside of all invocations and faults, at the same moment. What another run writes at that moment is not judged. */
+  /** Outside of all invocations and faults, at the same moment; what others write at that moment is not judged. */
   const probe = (fn: string): void => {
     const at = lab.world.clock.now();
     lab.world.clock.after(0, "what a quiet sweep would do", async () => {

@@ -42,7 +42,7 @@ describe("parseConfig", () => {
         nodeOverlay: false,
         nodeRepair: false,
         nominateNodes: true,
-        quietSweeps: true,
+        quietSweeps: false,
         reservedCapacity: true,
         spotToSpotConsolidation: false,
         staticCapacity: false,

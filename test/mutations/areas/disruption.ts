@@ -329,7 +329,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "late-drift",
     rule: "a Drift command that is carried out late is simulated again",
     file: "core/disruption/command/validate.ts",
-    from: 'command.method === "single" || isLate',
+    from: 'command.method === "single" || (command.method === "drift" && isOld)',
     to: 'command.method === "single"',
     tests: ["test/core/disruption/command/validate.test.ts"],
   },

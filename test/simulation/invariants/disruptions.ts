@@ -135,8 +135,8 @@ export const reasonsTrue: Invariant = {
 /** How long EC2 is not asked again for what it has no capacity of, ms. */
 const MARKED_MS = 180_000;
 
-/** From a refusal of the API server to the end of what it refused, ms. */
-const REFUSED_MS = 5_000;
+/** From a refusal of the API server to the end of what it refused, ms: the sweep ends it when its wake-up is lost. */
+const REFUSED_MS = 180_000;
 
 export const endsHaveCause: Invariant = {
   name: "ends have a cause",

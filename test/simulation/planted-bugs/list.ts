@@ -8,7 +8,6 @@ export interface PlantedBug {
 }
 
 const SQLITE = "functions/adapters/store/sqlite-store.ts";
-const QUIET_SWEEP = "functions/shared/quiet-sweep.ts";
 const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
 const INTERRUPT = "functions/shared/interrupt-claim.ts";
@@ -44,33 +43,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         find: "const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;",
         replace:
           'if (record.launchFailedAt !== undefined) return markTerminating(view, record, "launch_timeout");\n  const retryAt = 0 * LAUNCH_RETRY_MS;',
-      },
-    ],
-  },
-  {
-    name: "quiet sweeps: what a sweep saw of the pods is forgotten",
-    within: 20,
-    edits: [
-      {
-        file: QUIET_SWEEP,
-        find: `const seen = quiet.dependsOn?.map(seenList) ?? recorder.seen();`,
-        replace: `const seen = (quiet.dependsOn?.map(seenList) ?? recorder.seen()).filter(({ args }) => args[0] !== "Pod");`,
-      },
-    ],
-  },
-  {
-    name: "quiet sweeps: the table's activity is forgotten",
-    within: 40,
-    edits: [{ file: QUIET_SWEEP, find: " && memory.activity === activity;", replace: ";" }],
-  },
-  {
-    name: "quiet sweeps: the next moment at which time changes something is forgotten",
-    within: 60,
-    edits: [
-      {
-        file: QUIET_SWEEP,
-        find: "const until = Math.min(quiet.until, recorder.until(), at + MAX_QUIET_MS);",
-        replace: "const until = at + MAX_QUIET_MS;",
       },
     ],
   },

@@ -55,9 +55,12 @@ it.for([
   expect(phases.reduce((sum, { kube }) => sum + total(kube), 0)).toBeLessThanOrEqual(most);
 });
 
-it("a quiet hour costs each function what it asks to know that nothing has changed, and lists no records", async () => {
+it("a quiet hour with QUIET_SWEEPS costs each function what it asks to know that nothing has changed, and lists no records", async () => {
   const counter = requestCounter();
-  const lab = createLab({ seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE, hooks: counter.hooks });
+  const lab = createLab({
+    ...{ seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE, hooks: counter.hooks },
+    settings: { quietSweeps: true },
+  });
   const oneType = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] };
   for (const object of [NODE_CLASS, nodePool([ON_DEMAND, oneType]), deployment(5, { cpu: "1500m" })]) lab.world.apply(object);
   await lab.world.clock.run({ until: lab.world.clock.now() + HOUR });
