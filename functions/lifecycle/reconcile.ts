@@ -23,12 +23,6 @@ const REFUSED_RETRY_MS = 30_000;
 /** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
 
-/**
- * How long looks go on under one `dueAt`, ms. Then the record gets a new one, which ends the chains that repeated
- * messages have begun: each look of a chain that is delivered twice begins another. No benchmark has tuned it.
- */
-const UNWRITTEN_MS = 15_000;
-
 /** What a wake-up for a NodeClaim says of its cause. */
 export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about">;
 
@@ -39,7 +33,7 @@ export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueA
  *
  * With the `dueAt` of its wake-up, a record that is due at another time has been reconciled by another run since, and
  * is left alone. When the time has come, or the node has changed, and what the NodeClaim waits for has not come, that
- * is all: the next look has a wake-up of the same chain, and nothing is written for UNWRITTEN_MS.
+ * is all: the next look has a wake-up of the same chain, and nothing is written.
  */
 export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause, deps: LifecycleDeps): Promise<void> {
   try {
@@ -48,15 +42,7 @@ export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause,
     if (record !== undefined && dueAt !== undefined && record.dueAt !== dueAt) return;
     const look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
     if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);
-    if (dueAt === undefined) return;
-    if (look.wakeAt - dueAt < UNWRITTEN_MS) await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
-    else
-      await sleepUntil(
-        { wakeAt: look.wakeAt, ...(record?.waits && { waitsFor: record.waits.for }) },
-        name,
-        { ...(record && { record }) },
-        deps,
-      );
+    if (dueAt !== undefined) await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
   } catch (error) {
     unreadable(error, name, deps);
   }
