@@ -1,3 +1,4 @@
+import { LruMap } from "../../core/lib/lru-map.ts";
 import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
@@ -23,6 +24,30 @@ const REFUSED_RETRY_MS = 30_000;
 /** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
 
+/** NodeClaims of a cluster whose next look is remembered: as many as may wait at the same time. */
+const MAX_WAITING = 10_000;
+
+/**
+ * The next look that this process has sent a wake-up for, by NodeClaim. Keyed by the cluster's facts object, which lives
+ * as long as the process serves the cluster.
+ */
+const nextLooks = new WeakMap<object, LruMap<string, { readonly dueAt: number; readonly wakeAt: number }>>();
+
+function nextLooksOf({ cluster }: Pick<LifecycleDeps, "cluster">) {
+  const known = nextLooks.get(cluster) ?? new LruMap<string, { readonly dueAt: number; readonly wakeAt: number }>(MAX_WAITING);
+  nextLooks.set(cluster, known);
+  return known;
+}
+
+/**
+ * Whether the look that a wake-up asks for has been made, and the next one is still to come: the wake-up was delivered
+ * twice. Nothing is written between looks, so each extra one would begin a chain of its own, which doubles again.
+ */
+function isRepeated(name: string, dueAt: number, deps: LifecycleDeps): boolean {
+  const next = nextLooksOf(deps).get(name);
+  return next?.dueAt === dueAt && deps.now() < next.wakeAt - MIN_DELAY_MS;
+}
+
 /** What a wake-up for a NodeClaim says of its cause. */
 export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about">;
 
@@ -39,10 +64,12 @@ export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause,
   try {
     // The record alone says whether another chain of wake-ups looks after the NodeClaim.
     const record = dueAt === undefined && about === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
-    if (record !== undefined && dueAt !== undefined && record.dueAt !== dueAt) return;
+    if (record !== undefined && dueAt !== undefined && (record.dueAt !== dueAt || isRepeated(name, dueAt, deps))) return;
     const look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
     if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);
-    if (dueAt !== undefined) await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
+    if (dueAt === undefined) return;
+    await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
+    nextLooksOf(deps).set(name, { dueAt, wakeAt: look.wakeAt });
   } catch (error) {
     unreadable(error, name, deps);
   }

@@ -38,6 +38,30 @@ describe("the wake-up for the next step", () => {
   });
 });
 
+describe("a look for a node that has not joined", () => {
+  it("is followed by one other, however often its wake-up is delivered, and by the next when that is due", async () => {
+    const sent: WakeUp[] = [];
+    const kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 20_000, dueAt: NOW, waits: { for: "node", dueAt: NOW } });
+    let now = NOW;
+    const deps = {
+      cluster: { name: kept.cluster },
+      store: { get: async () => kept },
+      kubernetes: { list: async () => [] },
+      wakeUps: { wake: async (wakeUps: readonly WakeUp[]) => sent.push(...wakeUps) },
+      now: () => now,
+    } as unknown as LifecycleDeps;
+    const deliver = () => reconcileClaim(kept.name, { dueAt: NOW }, deps);
+    await deliver();
+    now += 2_000;
+    await deliver();
+    await deliver();
+    expect(sent).toMatchObject([{ kind: "claim", dueAt: NOW, delayMs: 5_000 }]);
+    now += 3_000;
+    await deliver();
+    expect(sent).toHaveLength(2);
+  });
+});
+
 describe("a NodeClaim without a record", () => {
   /** A run that has read the NodeClaim beside its record, while another run removes first the one, then the other. */
   async function adoptsWhile(present: readonly (NodeClaim | undefined)[]) {
