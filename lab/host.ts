@@ -153,6 +153,8 @@ export function createLab(options: LabOptions): Lab {
     log.push(timed);
     options.onLog?.(timed);
   };
+  const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const table = guarded(store, "store");
   const deps: LifecycleDeps = {
     cluster: {
       name: world.cluster,
@@ -161,14 +163,14 @@ export function createLab(options: LabOptions): Lab {
       serviceCidr: "10.100.0.0/16",
     },
     kubernetes: managedObjects(guarded(simulatedKubernetes(world), "kubernetes")),
-    store: activeStore(guarded(store, "store"), () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0)),
+    store: settings.quietSweeps ? activeStore(table, () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0)) : table,
     fleet: guarded(cloud.fleet, "fleet"),
     wakeUps: guarded(wakeUps, "wakeUps"),
     catalogue: async () => known,
     log: memoryLog(keep),
     metrics: memoryMetrics(),
     announcements: { announce: async (published) => void announcements.push(...published) },
-    settings: { ...DEFAULT_SETTINGS, ...options.settings },
+    settings,
     now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
     sleep: (ms) => clock.sleep(ms),
     later: laterIn(clock, options.isFrozen),

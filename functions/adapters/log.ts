@@ -5,7 +5,7 @@ import type { Log, LogFields } from "../../core/ports/log.ts";
 export interface LogOptions {
   readonly level: "debug" | "info" | "error";
   /** Short hash of the build, as in Karpenter's lines. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   /** Fields of every line, such as `controller`. */
   readonly fields?: LogFields;
 }

@@ -21,13 +21,14 @@ import { later } from "./later.ts";
  */
 export function wireBase(controller: string, required: readonly RequiredVariable[], environment = process.env) {
   const config: Config = parseConfig(environment, required);
-  const log = powertoolsLog({ level: config.logLevel, ...(COMMIT !== undefined && { commit: COMMIT }), fields: { controller } });
+  const log = powertoolsLog({ level: config.logLevel, commit: COMMIT, fields: { controller } });
   const now = Date.now;
   const clusters = config.clusters.map(({ name }) => name);
   const { tableName } = config;
   // One client for all that is in the table, so that an invocation opens one connection to it.
   const client = dynamoClient();
   const sums = dynamoMetricSums({ tableName, client });
+  const store = dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays });
   const buffer = config.sumMetrics ? metricBuffer(sums, { log, now }) : undefined;
   const metricsOf = (cluster: string | undefined) => {
     const metrics = emfMetrics(config.cloudWatchMetrics, cluster);
@@ -40,7 +41,8 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     later,
-    store: activeStore(dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays }), now),
+    // Only quiet sweeps read the marks, and each is a write.
+    store: config.settings.quietSweeps ? activeStore(store, now) : store,
     sums,
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
