@@ -9,7 +9,7 @@ import type { Pod } from "../core/model/pod.ts";
 import { foreignNodeClass } from "../core/node-pool/foreign-class.ts";
 import { podKey } from "../core/pods/predicates.ts";
 import { pendingPods } from "../core/scheduling/solve.ts";
-import { andOthers } from "../functions/provision/provision.ts";
+import { andOthers } from "../functions/provision/report-plan.ts";
 import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
 import { missingNodeProblem, missingNodes } from "./missing-nodes.ts";

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { Scene, ViewIndex } from "../../core/overview/types.ts";
 import { counted, money, monthly, percent } from "./format.ts";
+import { NumbersHead } from "./parts.tsx";
 import type { Go } from "./route.ts";
 
 /** All clusters beside each other, and their sum. */
@@ -15,16 +16,10 @@ export function Clusters({ index, go }: { readonly index: ViewIndex; readonly go
       <article class="card wide">
         <table class="plain-table">
           <caption>{counted(scenes.length, "cluster")}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Cluster</th>
-              {["Nodes", "Pods", "Waiting", "On their way", "$/h", "On demand", "Saved", ...(hasPast ? ["Last day"] : [])].map((title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <NumbersHead
+            of="Cluster"
+            titles={["Nodes", "Pods", "Waiting", "On their way", "$/h", "On demand", "Saved", ...(hasPast ? ["Last day"] : [])]}
+          />
           <tbody>
             {scenes.map((scene) => (
               <Row key={scene.id} scene={scene} dollars={hasPast ? past[scene.id]?.dollars : undefined} hasPast={hasPast} go={go} />

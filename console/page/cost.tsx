@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { ClusterOverview, CostPoint, NodeOverview, PastOverview } from "../../core/overview/types.ts";
 import { Chart } from "./chart.tsx";
 import { clock, counted, dated, money, monthly, percent } from "./format.ts";
-import { Badge, SpanChoice } from "./parts.tsx";
+import { Badge, NumbersHead, SpanChoice } from "./parts.tsx";
 import type { Go } from "./route.ts";
 
 interface CostProps {
@@ -38,7 +38,7 @@ export function CostSection({ overview, points, hasPast, past, days, go }: CostP
       <article class="card">
         <table class="plain-table">
           <caption>Now, by NodePool</caption>
-          <Head of="NodePool" />
+          <NumbersHead of="NodePool" titles={LINE_TITLES} />
           <tbody>
             {nodePools.map((pool) => (
               <Line key={pool.name} name={pool.name} count={pool.nodes} perHour={pool.cost.perHour} onDemand={pool.cost.onDemandPerHour} />
@@ -56,7 +56,7 @@ export function CostSection({ overview, points, hasPast, past, days, go }: CostP
       <article class="card">
         <table class="plain-table">
           <caption>Now, by instance type</caption>
-          <Head of="Type" />
+          <NumbersHead of="Type" titles={LINE_TITLES} />
           <tbody>
             {kinds
               .slice(0, MAX_KINDS)
@@ -81,20 +81,7 @@ export function CostSection({ overview, points, hasPast, past, days, go }: CostP
 }
 
 /** The titles of the columns that Line fills. */
-function Head({ of }: { readonly of: string }): JSX.Element {
-  return (
-    <thead>
-      <tr>
-        <th scope="col">{of}</th>
-        {["Nodes", "$/h", "On demand", "Saved"].map((title) => (
-          <th key={title} scope="col" class="number">
-            {title}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
-}
+const LINE_TITLES = ["Nodes", "$/h", "On demand", "Saved"];
 
 interface PastCostProps {
   readonly past: PastOverview | undefined;
@@ -149,16 +136,7 @@ function PastCost({ past, days, go }: PastCostProps): JSX.Element {
           {past.pools.length > 0 && (
             <table class="plain-table">
               <caption>In this time, by NodePool</caption>
-              <thead>
-                <tr>
-                  <th scope="col">NodePool</th>
-                  {["Node hours", "Cost", "On demand", "Saved"].map((title) => (
-                    <th key={title} scope="col" class="number">
-                      {title}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
+              <NumbersHead of="NodePool" titles={["Node hours", "Cost", "On demand", "Saved"]} />
               <tbody>
                 {past.pools.map(({ nodePool, nodeHours, dollars, onDemandDollars }) => (
                   <tr key={nodePool}>

@@ -110,3 +110,19 @@ export function SpanChoice({ days, go }: { readonly days: number; readonly go: G
     </label>
   );
 }
+
+/** A table's head: what its rows are, and the titles of its columns of numbers. */
+export function NumbersHead({ of, titles }: { readonly of: string; readonly titles: readonly string[] }): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{of}</th>
+        {titles.map((title) => (
+          <th key={title} scope="col" class="number">
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

@@ -96,6 +96,11 @@ export function withReady(
   const changed = withCondition(next, ready, at);
   // Their order alone is not worth a write: another writer adds conditions behind Ready.
   if (changed === conditions) return conditions;
-  const root = conditionOf(changed, "Ready");
-  return changed.at(-1) === root || root === undefined ? changed : [...changed.filter((condition) => condition !== root), root];
+  return withReadyLast(changed);
+}
+
+/** The conditions with Ready as the last one; the same array when it is, or when there is none. */
+export function withReadyLast(conditions: readonly Condition[]): readonly Condition[] {
+  const root = conditionOf(conditions, "Ready");
+  return conditions.at(-1) === root || root === undefined ? conditions : [...conditions.filter((condition) => condition !== root), root];
 }

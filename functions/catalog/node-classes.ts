@@ -1,8 +1,7 @@
 import { rolloutOfClass } from "../../core/drift/rollout.ts";
 import { hasChoice } from "../../core/launch/free-addresses.ts";
 import { equalJson } from "../../core/lib/json.ts";
-import { isTrue, withCondition, withoutCondition } from "../../core/model/conditions.ts";
-import type { Condition } from "../../core/model/kubernetes.ts";
+import { isTrue, withCondition, withoutCondition, withReadyLast } from "../../core/model/conditions.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass, EC2NodeClassStatus } from "../../core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
@@ -77,8 +76,7 @@ function withRollout(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], now:
   const { metadata, status = {} } = nodeClass;
   const at = { now, ...(metadata.generation !== undefined && { generation: metadata.generation }) };
   const conditions = withCondition(status.conditions ?? [], rolloutOfClass(nodeClass, claims), at);
-  const isReady = ({ type }: Condition): boolean => type === "Ready";
-  return { ...status, conditions: [...conditions.filter((one) => !isReady(one)), ...conditions.filter(isReady)] };
+  return { ...status, conditions: withReadyLast(conditions) };
 }
 
 const withoutRollout = (status: EC2NodeClassStatus | undefined): EC2NodeClassStatus => ({

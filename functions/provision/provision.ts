@@ -1,17 +1,13 @@
-import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import { creationTimes, plannedEntry } from "../../core/history/planned.ts";
 import { roundRobin } from "../../core/lib/round-robin.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
-import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
-import type { Pod } from "../../core/model/pod.ts";
+import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { isDaemonSetPod, isMirror, isProvisionable, podKey } from "../../core/pods/predicates.ts";
+import { podKey } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
-import { openPods } from "../../core/provisioning/glance.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isPreliminary, joining } from "../../core/provisioning/next-look.ts";
 import { podsToNominate } from "../../core/provisioning/node-nominations.ts";
@@ -22,7 +18,7 @@ import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
 import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { preferencesGivenUp } from "../../core/scheduling/weigh-preferences.ts";
-import { anyGoes, goingNames } from "../adapters/kubernetes/snapshot.ts";
+import { anyGoes } from "../adapters/kubernetes/snapshot.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
@@ -33,8 +29,10 @@ import type { Quiet } from "../shared/quiet-sweep.ts";
 import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
+import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
 import { nominateNodes } from "./nominate.ts";
 import { recordWaits } from "./record-waits.ts";
+import { andOthers, reportPlan } from "./report-plan.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
@@ -83,8 +81,6 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   return isIdle(outcome) ? { until: Number.POSITIVE_INFINITY, dependsOn: demand(deps).map((list) => ({ list, items: [] })) } : undefined;
 }
 
-const UNBOUND_PODS: Parameters<Kubernetes["list"]> = ["Pod", { fieldSelector: "spec.nodeName=,status.phase=Pending" }];
-
 /** The lists that ask for nodes. As long as they are empty, nothing else of the cluster matters to a plan. */
 const demand = ({ settings }: ClusterDeps): readonly Parameters<Kubernetes["list"]>[] =>
   settings.capacityBuffer ? [UNBOUND_PODS, ["CapacityBuffer"]] : [UNBOUND_PODS];
@@ -92,46 +88,8 @@ const demand = ({ settings }: ClusterDeps): readonly Parameters<Kubernetes["list
 /** Whether no pod waits and none will have to move, for whatever reason. */
 function isIdle({ state, waitMs }: Outcome): boolean {
   const { snapshot, records, commands, headroom, refusedUntil } = state;
-  const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
-  const goes = anyGoes({ records, commands }) || [...snapshot.nodes, ...snapshot.nodeClaims].some(isDeleted);
   const waits = snapshot.pods.some(({ spec }) => !spec.nodeName) || (waitMs ?? refusedUntil) !== undefined;
-  return !goes && !waits && headroom.length === 0;
-}
-
-/** What a glance at the pods has led to: nothing waits for a plan, or the batching window is open for so long. */
-type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly waitMs: number };
-
-/**
- * Looks at the pods that are not bound, before the whole cluster is read for a plan: most wake-ups find that nothing
- * waits, or that more pods are still coming. The sweep looks at everything, whatever the pods say, and so does a
- * cluster with CapacityBuffers, whose virtual pods are in no list.
- */
-async function glance(reason: WakeUpReason<"provision">, table: TableReading, deps: ClusterDeps): Promise<Glance> {
-  const unbound = (await deps.kubernetes.list(...UNBOUND_PODS)) as readonly Pod[];
-  const { records } = table;
-  const pods = openPods(unbound, records, deps.now());
-  if (pods.length === 0 && !(await anyMustMove(table, deps))) return { isIdle: true };
-  const coming = withUntriedPods({ pods }).pods.filter(isProvisionable);
-  return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps) };
-}
-
-/** Whether a node goes that has pods to be planned for, as far as can be seen without reading nodes. */
-async function anyMustMove(table: TableReading, { kubernetes }: ClusterDeps): Promise<boolean> {
-  const going = goingNames(table);
-  if (going.size === 0) return false;
-  const ending = table.records.filter(({ name, instance }) => going.has(name) && instance !== undefined);
-  const nodes = new Set(ending.map(({ nodeName }) => nodeName));
-  // Of a node that has not registered nothing is known here.
-  if (nodes.has(undefined)) return true;
-  const pods = await kubernetes.list("Pod", { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" });
-  return pods.some((pod) => nodes.has(pod.spec.nodeName) && !isDaemonSetPod(pod) && !isMirror(pod));
-}
-
-type TableReading = Pick<ClusterState, "records" | "commands">;
-
-async function readTable({ cluster, store }: ClusterDeps): Promise<TableReading> {
-  const [records, commands] = await Promise.all([store.list(cluster.name), store.commands(cluster.name)]);
-  return { records, commands };
+  return !anyGoes({ ...snapshot, records, commands }) && !waits && headroom.length === 0;
 }
 
 /** A plan for pods that come in pieces follows the last one within seconds. */
@@ -203,7 +161,7 @@ async function decide(
     const real = realPart(plan, pending.virtual);
     const known = [...state.records, ...records];
     const final = withoutPreliminary(real, snapshot, known, deps);
-    report({ plan, real, final, records, pending }, deps, deps.now() - began);
+    reportPlan({ plan, real, final, records, pending }, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records, undefined, historyOf(plan, records, snapshot));
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);
@@ -299,51 +257,6 @@ function withoutPreliminary(plan: Plan, { pods }: Snapshot, records: readonly No
   return { ...plan, podErrors: Object.fromEntries(final) };
 }
 
-/** A plan in the parts that are reported. */
-interface PlanParts {
-  readonly plan: Plan;
-  /** Without virtual pods. */
-  readonly real: Plan;
-  /** Without errors that the next look may find gone. */
-  readonly final: Plan;
-  readonly records: readonly NodeClaimRecord[];
-  readonly pending: PendingPods;
-}
-
-/**
- * Writes the log lines and metrics of a plan, in Karpenter's words
- * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
- */
-function report({ plan, real, final, records, pending: { pods: pending, virtual } }: PlanParts, deps: ClusterDeps, tookMs: number): void {
-  const log = deps.log.with({ controller: "provisioner", namespace: "", name: "" });
-  if (records.length > 0) {
-    log.info("found provisionable pod(s)", { Pods: andOthers([...pending, ...virtual].map(podKey)), duration: `${tookMs}ms` });
-    const pods = plan.newNodeClaims.reduce((sum, claim) => sum + claim.pods.length, 0);
-    log.info("computed new nodeclaim(s) to fit pod(s)", { nodeclaims: records.length, pods });
-  }
-  const onNodes = real.existingNodes.filter(({ pods }) => pods.length > 0);
-  if (onNodes.length > 0) {
-    const pods = onNodes.reduce((sum, node) => sum + node.pods.length, 0);
-    logEvent(log, "computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
-  }
-  records.forEach((record, index) => {
-    const planned = plan.newNodeClaims[index] as PlannedNodeClaim;
-    logEvent(log, "created nodeclaim", {
-      NodePool: { name: record.nodePool },
-      NodeClaim: { name: record.name },
-      requests: planned.requests,
-      "instance-types": andOthers(planned.instanceTypes),
-      "price-per-hour": planned.pricePerHour,
-    });
-  });
-  for (const [pod, error] of Object.entries(final.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
-  // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
-  // that does.
-  if (pending.length === 0 && records.length === 0) return;
-  deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);
-  deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
-}
-
 /**
  * Tells NodePools from which no node can be launched, when pods are left: then it may be why. Karpenter's window is a
  * minute; here the table remembers the event, and ten minutes cost a tenth.
@@ -354,12 +267,6 @@ async function publishPoolEvents(snapshot: Snapshot, deps: ClusterDeps): Promise
     const about = { kind: "NodePool" as const, metadata: pool.metadata };
     await publishOnce({ type: "Warning", reason: "NoCompatibleInstanceTypes", message, about }, deps, 10 * 60_000);
   }
-}
-
-/** The first five names, and how many more there are. */
-export function andOthers(names: readonly string[]): string {
-  const more = names.length - 5;
-  return `${names.slice(0, 5).join(", ")}${more > 0 ? ` and ${more} other(s)` : ""}`;
 }
 
 /** Equal events of a pod within this time are published once. */

@@ -68,8 +68,7 @@ export async function readSnapshot(options: {
     kubernetes.list("DaemonSet"),
     budgetsOfGoingOnly ? undefined : kubernetes.list("PodDisruptionBudget"),
   ]);
-  const isGoing = (): boolean => [...ofNodes.nodes, ...ofNodes.nodeClaims].some(isDeleted) || anyGoes({ records, commands });
-  const podDisruptionBudgets = budgets ?? (isGoing() ? await kubernetes.list("PodDisruptionBudget") : []);
+  const podDisruptionBudgets = budgets ?? (anyGoes({ ...ofNodes, records, commands }) ? await kubernetes.list("PodDisruptionBudget") : []);
   const templates = listedDaemonSets.map(({ spec }) => spec.template);
   const needs = clusterNeeds([...ofNodes.pods, ...(options.virtualPods ?? []), ...templates]);
   const listed = {
@@ -93,10 +92,11 @@ export async function readSnapshot(options: {
 
 const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Whether, as far as the table says, NodeClaims are terminated or are about to be. */
-export const anyGoes = (table: Pick<ReadSnapshot, "records" | "commands">): boolean => goingNames(table).size > 0;
+/** Whether nodes or NodeClaims are deleted, terminated, or about to be. */
+export const anyGoes = (read: Pick<ReadSnapshot, "nodes" | "nodeClaims" | "records" | "commands">): boolean =>
+  goingNames(read).size > 0 || [...read.nodes, ...read.nodeClaims].some(isDeleted);
 
-/** Their names. */
+/** The NodeClaims that, as far as the table says, are terminated or are about to be. */
 export function goingNames({ records, commands }: Pick<ReadSnapshot, "records" | "commands">): ReadonlySet<string> {
   const terminating = records.flatMap(({ name, terminating: ending }) => (ending === undefined ? [] : [name]));
   return removedBy(commands).union(new Set(terminating));
