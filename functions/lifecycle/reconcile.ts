@@ -28,8 +28,8 @@ const MIN_DELAY_MS = 1_000;
 const MAX_WAITING = 10_000;
 
 /**
- * The next look that this process has sent a wake-up for, by NodeClaim. Keyed by the cluster's facts object, which lives
- * as long as the process serves the cluster.
+ * The next look that this process has sent a wake-up for, by NodeClaim. Keyed by the cluster's facts object, which
+ * lives as long as the process serves the cluster.
  */
 const nextLooks = new WeakMap<object, LruMap<string, { readonly dueAt: number; readonly wakeAt: number }>>();
 
