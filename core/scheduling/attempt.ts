@@ -13,6 +13,7 @@ import { NodeState } from "./problem/existing-node.ts";
 import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
 import type { PodClass, PodData } from "./problem/pod-class.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
+import { possibleDomains } from "./problem/possible-domains.ts";
 import { putOnNode } from "./problem/put-on-node.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import { byRank, type Template } from "./problem/template.ts";
@@ -110,11 +111,19 @@ export class Attempt {
       this.#failedAt.length = 0;
       this.#placeAll(order, waiting, next);
     }
+    if (this.#strategy.leavesOutImpossible) this.#placeLast(order, waiting, next);
     for (const { index } of classes) {
       const left = (waiting[index] ?? []).slice(next[index] ?? 0);
       if (left.length > 0) this.failed.set(index, this.#lastOf(index, left));
     }
     return this;
+  }
+
+  /** Strategy.leavesOutImpossible: the last pass, for pods that fit nowhere. */
+  #placeLast(order: readonly PodClass[], waiting: readonly (readonly Pod[])[], next: number[]): void {
+    this.topology.possible = possibleDomains(this.problem);
+    this.#failedAt.length = 0;
+    this.#placeAll(order, waiting, next);
   }
 
   /**

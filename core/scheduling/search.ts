@@ -14,6 +14,7 @@ import type { TopologyGroup } from "./rules/topology-group.ts";
 /** How good an attempt is: fewer unplaced pods first, then fewer pods in lighter pools, then the lower cost. */
 interface AttemptScore {
   readonly attempt: Attempt;
+  readonly strategy: Strategy;
   /** Number of pods that the attempt does not place. */
   readonly left: number;
   /**
@@ -128,13 +129,23 @@ function searched(problem: SchedulingProblem, effort: Effort): Attempt {
       : []) {
       if (search.steps < MAX_STEPS_WITH_PODS_LEFT) search.try({ ...strategy, countsOpenDomains: true });
     }
+    // Pods that disruption moves keep the spread that they have.
+    const stillFailed = [...search.best.attempt.failed.keys()];
+    const isSpread = stillFailed.some((index) => problem.relaxations[index]?.some(hasHardSpread));
+    for (const strategy of isSpread && problem.moved.size === 0 ? [search.best.strategy, KARPENTERS_STRATEGY] : []) {
+      if (search.steps < MAX_STEPS_WITH_PODS_LEFT) search.try({ ...strategy, leavesOutImpossible: true });
+    }
   }
   return search.best.attempt;
 }
 
 /** Whether a pod has a hard spread, and the step one of several terms of node affinity. */
-function isAlternativeWithSpread({ isAlternative, deciding, hard }: PodData): boolean {
-  return isAlternative && deciding.some((group) => group.kind === "spread" && hard.has(group));
+function isAlternativeWithSpread(podData: PodData): boolean {
+  return podData.isAlternative && hasHardSpread(podData);
+}
+
+function hasHardSpread({ deciding, hard }: PodData): boolean {
+  return deciding.some((group) => group.kind === "spread" && hard.has(group));
 }
 
 /**
@@ -225,7 +236,7 @@ function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: H
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
-  return { attempt, left, behind, cost: planCost(attempt), opened };
+  return { attempt, strategy, left, behind, cost: planCost(attempt), opened };
 }
 
 /** What all planned nodes of an attempt cost, USD per hour: instances, surplus credits, overhead and volumes. */
@@ -258,7 +269,7 @@ function podsBehind({ claims, problem }: Attempt, heaviestRanks: HeaviestRanks):
 }
 
 /** The better of two attempts; the first of equal ones. A pool's weight decides before the price. */
-export function better<Score extends Omit<AttemptScore, "attempt" | "opened">>(a: Score, b: Score): Score {
+export function better<Score extends Omit<AttemptScore, "attempt" | "strategy" | "opened">>(a: Score, b: Score): Score {
   if (b.left !== a.left) return b.left < a.left ? b : a;
   for (let rank = 1; rank < a.behind.length; rank++) {
     const [ours, theirs] = [a.behind[rank] ?? 0, b.behind[rank] ?? 0];

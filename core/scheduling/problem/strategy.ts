@@ -31,4 +31,10 @@ export interface Strategy {
    * places some of them, because it counts anew with each term.
    */
   readonly countsOpenDomains?: boolean;
+  /**
+   * Whether pods that fit nowhere are tried once more, in a last pass in which their hard spreads leave out the domains
+   * that no pool can ever have a node in which the pods may run. kube-scheduler never counts those. Karpenter does, and
+   * leaves pods whose pool or instance family has fewer zones or architectures than others.
+   */
+  readonly leavesOutImpossible?: boolean;
 }

@@ -3,6 +3,7 @@ import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PodData } from "./pod-class.ts";
+import type { PossibleDomains } from "./possible-domains.ts";
 
 /**
  * The topology counts of one attempt: by group, how many matching pods each domain has. It starts from the groups' own
@@ -19,6 +20,8 @@ export class TopologyState {
 
   /** Strategy.countsOpenDomains. */
   readonly #countsOpenDomains: boolean;
+  /** In the last pass (Strategy.leavesOutImpossible), the domains that a hard spread counts although they have no node. */
+  possible: PossibleDomains | undefined;
 
   /** With `keepsJournal`, changes can be reverted. */
   constructor(groups: readonly TopologyGroup[], { keepsJournal = false, countsOpenDomains = false } = {}) {
@@ -96,7 +99,9 @@ export class TopologyState {
     if (podData.watching.has(group)) {
       // The group allows every domain here; it needs one only to be known, so the cheapest is first.
       if (open.length === 0 || (held !== undefined && !held.complement && held.values.size === 1)) return "any";
-      return sorted(open, rank, (domain) => counts.get(domain) ?? 0).map((domain) => [domain]);
+      // Last comes all of them: with minValues of this key no claim keeps only one.
+      const choices = sorted(open, rank, (domain) => counts.get(domain) ?? 0).map((domain) => [domain]);
+      return open.length > 1 ? [...choices, open.sort()] : choices;
     }
     switch (kind) {
       case "spread": {
@@ -158,10 +163,13 @@ export class TopologyState {
     if (group.key === HOSTNAME) return 0;
     const wanted = podData.strict.get(group.key);
     const countsOpen = this.#countsOpenDomains && podData.isAlternative;
+    const possible = podData.hard.has(group) ? this.possible : undefined;
     let lowest = Number.POSITIVE_INFINITY;
     let supported = 0;
     for (const [domain, n] of this.#countsOf(group)) {
-      if (n === 0 && !group.present.has(domain) && (countsOpen || !allowsDomain(wanted, domain))) continue;
+      if (n === 0 && !group.present.has(domain)) {
+        if (countsOpen || !allowsDomain(wanted, domain) || (possible !== undefined && !possible(group, domain))) continue;
+      }
       supported++;
       if (n < lowest) lowest = n;
     }

@@ -595,6 +595,22 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ALTERNATIVE_TERMS,
   },
   {
+    name: "impossible-domains",
+    rule: "a hard spread does not wait for domains that no pool can ever have for the pods",
+    file: "core/scheduling/problem/topology-state.ts",
+    from: "(possible !== undefined && !possible(group, domain))",
+    to: "(possible !== undefined && (false as boolean))",
+    tests: ["test/core/scheduling/impossible-domains.test.ts"],
+  },
+  {
+    name: "possible-in-spite-of-limits",
+    rule: "a hard spread waits for a domain that limits or capacity keep empty today",
+    file: "core/scheduling/problem/possible-domains.ts",
+    from: "answer = problem.templates.some((template) => isPossible(problem, template, group, domain));",
+    to: "answer = false;",
+    tests: ["test/core/scheduling/impossible-domains.test.ts"],
+  },
+  {
     name: "types-that-surely-count",
     rule: "pods on a planned node count in a spread when all of its types meet the filter",
     file: "core/scheduling/rules/topology-group.ts",
