@@ -1,5 +1,5 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../../model/labels.ts";
-import { has, type Requirement } from "../../requirements/requirement.ts";
+import { allowsAbsent, has, type Requirement } from "../../requirements/requirement.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PodData } from "./pod-class.ts";
@@ -108,6 +108,9 @@ export class TopologyState {
         const own = podData.self.has(group) ? 1 : 0;
         const minCount = this.#minCount(group, podData);
         const valid = open.filter((domain) => (counts.get(domain) ?? 0) + own - minCount <= group.maxSkew);
+        // A pod that the spread does not count changes nothing wherever it is.
+        const hasKey = held === undefined ? WELL_KNOWN_LABELS.has(key) : !allowsAbsent(held);
+        if (own === 0 && hasKey && open.length > 1 && valid.length === open.length) return "any";
         return sorted(valid, (domain) => counts.get(domain) ?? 0, rank).map((domain) => [domain]);
       }
       case "affinity": {
