@@ -12,8 +12,8 @@ import { type NodeProposals, type ProposedNode, proposeNodes } from "./packing/p
 import { NodeState } from "./problem/existing-node.ts";
 import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
 import type { PodClass, PodData } from "./problem/pod-class.ts";
-import type { SchedulingProblem } from "./problem/problem.ts";
 import { possibleDomains } from "./problem/possible-domains.ts";
+import type { SchedulingProblem } from "./problem/problem.ts";
 import { putOnNode } from "./problem/put-on-node.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import { byRank, type Template } from "./problem/template.ts";

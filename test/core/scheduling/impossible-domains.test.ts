@@ -8,7 +8,9 @@ const TYPE = "node.kubernetes.io/instance-type";
 const only = (key: string, ...values: string[]): NodeSelectorRequirement => ({ key, operator: "In", values });
 const labels = { app: "web" };
 const spread = (topologyKey: string) => ({
-  topologySpreadConstraints: [{ topologyKey, maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector: { matchLabels: labels } }],
+  topologySpreadConstraints: [
+    { topologyKey, maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector: { matchLabels: labels } },
+  ],
 });
 const web = (count: number, spec: PodSpec) => Array.from({ length: count }, (_, i) => pod(`web-${i}`, { cpu: "1" }, spec, { labels }));
 const placed = (plan: ReturnType<typeof planFor>, prefix = "default/web") =>
@@ -32,7 +34,10 @@ it.for([
 });
 
 it("a hard spread waits for a zone whose pool has reached its limit, because a node may be there later", () => {
-  const pools = [nodePool("a", { requirements: [only(ZONE, "zone-a")] }), nodePool("b", { requirements: [only(ZONE, "zone-b")], limits: { cpu: "0" } })];
+  const pools = [
+    nodePool("a", { requirements: [only(ZONE, "zone-a")] }),
+    nodePool("b", { requirements: [only(ZONE, "zone-b")], limits: { cpu: "0" } }),
+  ];
   expect(placed(planFor({ nodePools: pools, pods: web(3, spread(ZONE)) }))).toBe(1);
 });
 
