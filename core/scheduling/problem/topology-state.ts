@@ -20,7 +20,7 @@ export class TopologyState {
 
   /** Strategy.countsOpenDomains. */
   readonly #countsOpenDomains: boolean;
-  /** In the last pass (Strategy.leavesOutImpossible), the domains that a hard spread counts although they have no node. */
+  /** In the last pass (Strategy.leavesOutImpossible): the domains without a node that hard spreads count. */
   possible: PossibleDomains | undefined;
 
   /** With `keepsJournal`, changes can be reverted. */

@@ -58,3 +58,14 @@ it("a pod that another's spread over instance types counts is placed where minVa
   const plan = planFor({ nodePools: [pool], instanceTypes, pods: [watching, ...web(2, {})] });
   expect(placed(plan)).toBe(2);
 });
+
+it("pods that their own spread over instance types does not count get the nodes that are cheapest for all", () => {
+  const instanceTypes = [
+    instanceType("four.cpus", 4, 8, { price: 0.0697 }),
+    instanceType("eight.cpus", 8, 16, { price: 0.0952, arch: "arm64" }),
+    instanceType("sixteen.cpus", 16, 32, { price: 0.2244 }),
+  ];
+  const pods = Array.from({ length: 3 }, (_, i) => pod(`other-${i}`, { cpu: "3500m" }, spread(TYPE)));
+  const plan = planFor({ instanceTypes, pods });
+  expect(plan.newNodeClaims.map(({ pods: there }) => there.length).sort()).toEqual([1, 2]);
+});

@@ -611,6 +611,22 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ["test/core/scheduling/impossible-domains.test.ts"],
   },
   {
+    name: "uncounted-pods-keep-domains-open",
+    rule: "a pod that its own spread does not count does not narrow its node",
+    file: "core/scheduling/problem/topology-state.ts",
+    from: "if (own === 0 && hasKey && open.length > 1",
+    to: "if (own < 0 && hasKey && open.length > 1",
+    tests: ["test/core/scheduling/impossible-domains.test.ts"],
+  },
+  {
+    name: "watched-types-stay-open",
+    rule: "a pod that another's spread counts is placed where minValues keeps the domain open",
+    file: "core/scheduling/problem/topology-state.ts",
+    from: "return open.length > 1 ? [...choices, open.sort()] : choices;",
+    to: "return choices;",
+    tests: ["test/core/scheduling/impossible-domains.test.ts"],
+  },
+  {
     name: "types-that-surely-count",
     rule: "pods on a planned node count in a spread when all of its types meet the filter",
     file: "core/scheduling/rules/topology-group.ts",
