@@ -131,6 +131,31 @@ provisioners._RESOURCE_HANDLERS["AWS::ApiGatewayV2::Api"] = {
     **_api_handlers, "create": lambda *args: _with_https(_api_handlers["create"](*args)),
     "update": lambda *args, **kwargs: _with_https(_api_handlers["update"](*args, **kwargs))}
 
+# A function's log is written with its role, so a log group that is gone comes back only where the role has
+# logs:CreateLogGroup (AWS Lambda Developer Guide, "Sending Lambda function logs to CloudWatch Logs"). MiniStack makes
+# the group for every role: also that of an invocation which outlives its stack.
+_emit_lambda_logs = lambda_svc._emit_lambda_logs
+
+
+def _may_create(group, role_arn):
+    account = role_arn.split(":")[4]
+    region = os.environ.get("MINISTACK_REGION", "us-east-1")
+    question = iam_evaluator.EvalContext(
+        role_arn, "AssumedRole", account, "logs:CreateLogGroup", f"arn:aws:logs:{region}:{account}:log-group:{group}", region)
+    policies = iam_evaluator._gather_role_policies(role_arn.split("/")[-1], account)
+    return iam_evaluator.evaluate(question, policies).decision == "Allow"
+
+
+def _emit_with_role(func, *args, **kwargs):
+    config = func.get("config") or func
+    group = (config.get("LoggingConfig") or {}).get("LogGroup") or "/aws/lambda/" + config.get("FunctionName", "unknown")
+    if group in cloudwatch_logs._log_groups or _may_create(group, config.get("Role", "")):
+        _emit_lambda_logs(func, *args, **kwargs)
+
+
+if os.environ.get("AUTH") == "true":
+    lambda_svc._emit_lambda_logs = _emit_with_role
+
 # Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the
 # batch's own name.
 _extract_iam_action = iam_actions.extract_iam_action
