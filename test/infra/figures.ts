@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { filled, MAX_INLINE_CHARACTERS, MAX_MANAGED_CHARACTERS } from "../../infra/policy-size.ts";
 import { hasFunctionUrls, parseSettings } from "../../infra/settings.ts";
 import { makeStacks } from "../../infra/synthesis.ts";
-import { cacheDir } from "../e2e/support/paths.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { samPrograms } from "./sam-programs.ts";
 
 /**
  * Prints how large policies are at 1, 20 and 50 clusters beside IAM's limits, and in which regions cfn-lint accepts the
@@ -109,19 +109,8 @@ function lintedRegions(lint: string): readonly string[] {
     .split(" ");
 }
 
-/** cfn-lint of PyPI, installed once, as .ci/run does. */
-function installedLint(): string {
-  const venv = cacheDir("sam");
-  const program = join(venv, "bin/cfn-lint");
-  if (!existsSync(program)) {
-    execFileSync("python3", ["-m", "venv", venv]);
-    execFileSync(join(venv, "bin/pip"), ["install", "-q", "aws-sam-cli==1.170.0", "cfn-lint==1.58.0"]);
-  }
-  return program;
-}
-
 const { values } = parseArgs({ options: { regions: { type: "string" } } });
-const lint = installedLint();
+const lint = join(samPrograms(), "cfn-lint");
 const regions = values.regions?.split(",") ?? lintedRegions(lint);
 const errors = new Map<string, readonly string[]>();
 for (const [name, given] of Object.entries(SOURCES)) {

@@ -31,12 +31,7 @@ export async function deployTemplate(options: {
   readonly timeoutMs?: number;
 }): Promise<Readonly<Record<string, string>>> {
   const { target, stackName, template, assets = [], parameters = {}, timeoutMs = 300_000 } = options;
-  for (const bucket of new Set(assets.map((asset) => asset.bucket))) {
-    await makeBucket(target, bucket);
-  }
-  for (const { bucket, key, body } of assets) {
-    await awsRequest(target, "s3", { method: "PUT", path: `/${bucket}/${key}`, body });
-  }
+  await putAssets(target, assets);
   const before = await describe(target, stackName);
   const input: Record<string, string> = { StackName: stackName, ...(await templateInput(target, template)) };
   for (const [i, capability] of ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"].entries()) {
@@ -53,6 +48,17 @@ export async function deployTemplate(options: {
       throw error;
     }
   }
+  return await settledStack(target, stackName, timeoutMs);
+}
+
+/** Uploads files, and makes their buckets where they are missing. */
+export async function putAssets(target: AwsTarget, assets: readonly Asset[]): Promise<void> {
+  for (const bucket of new Set(assets.map((asset) => asset.bucket))) await makeBucket(target, bucket);
+  for (const { bucket, key, body } of assets) await awsRequest(target, "s3", { method: "PUT", path: `/${bucket}/${key}`, body });
+}
+
+/** Waits for the end of a stack's creation or update, and returns the outputs. Throws with the failed resource. */
+export async function settledStack(target: AwsTarget, stackName: string, timeoutMs = 300_000): Promise<Readonly<Record<string, string>>> {
   const xml = await eventually(
     `stack ${stackName} is deployed`,
     async () => {

@@ -127,6 +127,13 @@ describe("the example for Terraform", () => {
       out,
     );
     const { assets, templateKey } = assetsOf(join(out, "cdk.out"), settings.stackName);
+    const template = JSON.parse(readFileSync(join(out, "cdk.out", `${settings.stackName}.template.json`), "utf8")) as {
+      readonly Parameters?: object;
+    };
+    // The example gives the stack no parameter, and the template asks for none, as for the CDK's bootstrap.
+    expect(template.Parameters ?? {}).toEqual({});
+    expect(JSON.stringify(resource["aws_cloudformation_stack"])).toContain('"capabilities":["CAPABILITY_NAMED_IAM"]');
+    expect(JSON.stringify(resource["aws_cloudformation_stack"])).not.toContain('"parameters"');
     rmSync(out, { recursive: true });
     // Each file has one destination, one file is the template, and both kinds of packaging are known to the example.
     expect(new Set(assets.map(({ packaging }) => packaging))).toEqual(new Set(["zip", "file"]));

@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { assetsOf } from "../../cli/install/upload.ts";
+import { awsQuery } from "../e2e/support/aws-call.ts";
+import { removeDir } from "../e2e/support/child.ts";
+import { putAssets, readSynthesized, settledStack } from "../e2e/support/deploy.ts";
+import { type MiniStack, startMiniStack } from "../e2e/support/ministack.ts";
+import { projectRoot, withProjectNode } from "../e2e/support/paths.ts";
+import { DOCUMENTED } from "../support/documented.ts";
+import { samPrograms } from "./sam-programs.ts";
+
+/**
+ * Deploys the stack by each way of docs/deploy.md that is not `install`, with the command lines that stand there: the
+ * CDK's own CLI with its bootstrap, SAM's CLI, and what the Terraform example asks AWS for, each into an empty account
+ * of MiniStack: `node test/infra/other-ways.ts`. Prints what was typed and "N passed, N failed". Terraform itself is
+ * not run.
+ */
+
+const PAGE = "docs/deploy.md";
+
+/** The first line of the page that begins with these words. */
+function documented(beginning: string): string {
+  const found = DOCUMENTED.find(({ page, line }) => page === PAGE && line.startsWith(beginning));
+  if (found === undefined) throw new Error(`${PAGE} has no command that begins with "${beginning}"`);
+  return found.line;
+}
+
+/** Runs a command line against the account. Rejects with its output when it fails. */
+async function type(line: string, { url, region, accountId }: MiniStack): Promise<string> {
+  console.log(`        $ ${line}`);
+  const env = withProjectNode({
+    ...process.env,
+    ...{ AWS_ENDPOINT_URL: url, AWS_REGION: region, AWS_DEFAULT_REGION: region },
+    ...{ AWS_ACCESS_KEY_ID: accountId, AWS_SECRET_ACCESS_KEY: "test", SAM_CLI_TELEMETRY: "0" },
+  });
+  const child = spawn("sh", ["-c", line], {
+    cwd: projectRoot,
+    env: { ...env, PATH: `${env["PATH"]}${delimiter}${samPrograms()}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (output += part.toString()));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (code !== 0) throw new Error(`${line} ended with ${code}: ${output.slice(-2_000)}`);
+  return output;
+}
+
+const { parse } = createRequire(import.meta.url)("@cdktf/hcl2json") as {
+  readonly parse: (file: string, text: string) => Promise<{ readonly resource: { readonly aws_cloudformation_stack: Example } }>;
+};
+type Example = Readonly<Record<string, readonly { readonly capabilities: readonly string[]; readonly parameters?: object }[]>>;
+
+/** What Terraform would ask for: each file under its key in the bucket, and the stack with the example's arguments. */
+async function byTerraform(account: MiniStack): Promise<void> {
+  const [synth = "", bucket = ""] =
+    /^.* --assets-bucket (\S+)$/.exec(
+      documented("npx karpenter-serverless synth --clusters my-cluster --sources notify,sweep --assets-bucket"),
+    ) ?? [];
+  const line = synth.replace("npx karpenter-serverless", "npm run -s cli --");
+  await type(line, account);
+  const { resource } = await parse("main.tf", readFileSync(join(projectRoot, "examples/terraform/main.tf"), "utf8"));
+  const example = Object.values(resource.aws_cloudformation_stack)[0]?.[0];
+  if (example === undefined || example.parameters !== undefined) throw new Error("the example has no stack, or gives it parameters");
+  const cdkOut = join(projectRoot, "cdk.out");
+  const { assets } = readSynthesized(cdkOut, "karpenter-serverless", account);
+  const { templateKey } = assetsOf(cdkOut, "karpenter-serverless");
+  const body = readFileSync(join(cdkOut, "karpenter-serverless.template.json"));
+  await putAssets(account, [...assets, { bucket, key: templateKey, body }]);
+  await awsQuery(account, "cloudformation", "2010-05-15", "CreateStack", {
+    StackName: "karpenter-serverless",
+    TemplateURL: `${account.url}/${bucket}/${templateKey}`,
+    ...Object.fromEntries(example.capabilities.map((name, i) => [`Capabilities.member.${i + 1}`, name])),
+  });
+}
+
+const WAYS: Readonly<Record<string, (account: MiniStack) => Promise<void>>> = {
+  "the CDK's CLI, after its bootstrap": async (account) => {
+    await type(documented("npm run -s synth"), account);
+    await type(documented("npm run -s bootstrap"), account);
+    // A person is asked, and there is none.
+    await type(`${documented("npm run -s deploy")} -- --require-approval never`, account);
+  },
+  "SAM's CLI": async (account) => {
+    await type(documented("npm run -s sam"), account);
+    await type(documented("sam deploy"), account);
+  },
+  "the arguments of the Terraform example": byTerraform,
+};
+
+let [passed, failed] = [0, 0];
+for (const [name, deploy] of Object.entries(WAYS)) {
+  const began = performance.now();
+  const dataDir = mkdtempSync(join(tmpdir(), "other-ways-"));
+  const account = await startMiniStack({ dataDir });
+  try {
+    await deploy(account);
+    const { Version, TableName, NotifyUrl, Clusters } = await settledStack(account, "karpenter-serverless");
+    if (Clusters !== "my-cluster" || !TableName?.startsWith("karpenter-serverless-") || NotifyUrl === undefined || Version === undefined)
+      throw new Error(`the stack's outputs are not those of my-cluster: ${JSON.stringify({ Version, TableName, NotifyUrl, Clusters })}`);
+    passed += 1;
+    console.log(`ok      ${name} (${((performance.now() - began) / 1_000).toFixed(1)} s)`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    await account.stop();
+    removeDir(dataDir);
+  }
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
