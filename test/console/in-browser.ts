@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { clusterFile } from "../bench/consolidate-clusters.ts";
 import { troubledHour } from "../cli/history/course.ts";
 import { nodePool, pdb, pod, snapshot, TYPES } from "../core/disruption/builders.ts";
+import { DOCUMENTED } from "../support/documented.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { BROWSER, FLAGS, pictureOf, SIZE } from "./browser.ts";
 
@@ -312,6 +313,11 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
       assert.match(await cells(long), /<img src=x> does not answernot read/);
       assert.ok((await cells("all")).includes(`$${perHour.toFixed(4)}`), await cells("all"));
       assert.deepEqual(await seriousFaults(page), [], `clusters, ${theme}`);
+      // A name of 253 letters pushes no figure out of sight.
+      const hidden = await page.evaluate(
+        "document.querySelector('.card:has(table)').scrollWidth - document.querySelector('.card:has(table)').clientWidth",
+      );
+      assert.equal(hidden, 0, "the table of clusters is wider than its card");
 
       await page.goto(`${view.url}#history`);
       const events = page.getByRole("list", { name: "Events" });
@@ -430,6 +436,13 @@ const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
     for (const path of ["", "data/index.json", "page.js", `${"a".repeat(32)}/`]) {
       const response = await page.request.get(new URL(`/${path}`, url).href);
       assert.deepEqual([response.status(), await response.text()], [404, ""], path);
+    }
+    // Other programs read the same data with the command lines of docs/view-data.md.
+    for (const { line } of DOCUMENTED.filter(({ line }) => line.startsWith("curl "))) {
+      const read = execFileSync("sh", ["-c", line], { env: { ...process.env, URL: url }, encoding: "utf8" });
+      assert.match(read, /"name"/, line);
+      const without = line.replace("curl -s", "curl -s -o /dev/null -w '%{http_code}'").replace(/ \| .*/, "");
+      assert.equal(execFileSync("sh", ["-c", without], { env: { ...process.env, URL: new URL("/", url).href }, encoding: "utf8" }), "404");
     }
     const open = await opened(browser, url);
     await open.locator(".grid-row").first().waitFor();

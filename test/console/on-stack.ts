@@ -149,7 +149,7 @@ async function check(ministack: MiniStack, eks: Server): Promise<void> {
       .filter({ hasText: "gamma" })
       .getByText(/refuses the connection|cannot be read/)
       .waitFor();
-    await pictureOf(page, "stack");
+    await pictureOf(page, "clusters");
 
     await row("beta").getByRole("button", { name: "beta" }).click();
     await page.locator(".grid-row").first().waitFor();

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { buildPage } from "../../console/build.ts";
 import { amount, duration, elapsed, money, price } from "../../console/page/format.ts";
@@ -85,6 +86,7 @@ it("the page's script has at most 120 KB", async () => {
   const { length = 0 } = files.get("page.js") ?? {};
   expect(length).toBeGreaterThan(20_000);
   expect(length).toBeLessThanOrEqual(120 * 1024);
+  expect(readFileSync("docs/view.md", "utf8")).toContain(`, ${Math.round(length / 1_000)} kB unpacked.`);
   expect([...files.keys()].sort()).toEqual(["index.html", "page.css", "page.js"]);
 });
 
