@@ -1,8 +1,9 @@
 import { wrap } from "../../core/lib/wrap.ts";
 import { HOURS_A_MONTH } from "../../core/model/prices.ts";
-import type { ClusterOverview, NodeOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
-import { bar } from "../bars.ts";
+import { foundNodes, holds, nodeDetails, nodeTable, table } from "./node-list.ts";
+import { age, dollars, plain } from "./words.ts";
 
 /** The sections of the terminal, in the order of their keys 1 to 5. */
 export const SECTIONS = ["nodes", "waiting", "on their way", "pools", "disruption"] as const;
@@ -14,21 +15,35 @@ export interface Screen {
   readonly cluster: number;
   /** The first line of the section that is shown. */
   readonly top: number;
+  /** Index of the chosen node among those that are found, and its name as it was drawn. */
+  readonly at: number;
+  readonly chosen: string;
+  /** The node whose details are shown in place of the table; empty for none. */
+  readonly opened: string;
   /** Lines of nodes and pods that hold it. */
   readonly query: string;
   /** The query is being typed. */
   readonly isTyping: boolean;
 }
 
-/** Control characters and those that turn the direction of writing would move the cursor: names may hold any text. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
-
 /** A screen as it is drawn. */
 export interface Drawn {
   /** None is wider, and they are not more, than the terminal has. */
   readonly lines: readonly string[];
-  /** The first line of the section that is shown: not past the end. */
+  /** The first line of the section that is shown, and the chosen node: not past the end. */
   readonly top: number;
+  readonly at: number;
+  readonly chosen: string;
+}
+
+/** What a section shows below its head. */
+interface Body {
+  /** Stays when the lines scroll. */
+  readonly head: readonly string[];
+  readonly lines: readonly string[];
+  /** The line that must be in sight, and the node that it is of. */
+  readonly at?: number;
+  readonly chosen?: string;
 }
 
 /** Lays a screen out. `overview` is undefined until the cluster is read. */
@@ -39,113 +54,82 @@ export function drawnScreen(
   { width, height }: { readonly width: number; readonly height: number },
 ): Drawn {
   const scene = index.scenes[screen.cluster];
+  const wide = SECTIONS.map((name, i) => `${i + 1} ${name === screen.section ? `[${name}]` : ` ${name} `}`).join(" ");
+  const body = overview === undefined ? { head: [], lines: [] } : sectionBody(overview, screen, width);
   const head = [
     `${scene?.name ?? index.title}${index.scenes.length > 1 ? `  (${screen.cluster + 1} of ${index.scenes.length}; c shows the next)` : ""}`,
-    ...(scene?.problem === undefined ? [] : [`! ${scene.problem}`]),
-    ...(overview === undefined ? ["reading …"] : headline(overview)),
-    SECTIONS.map((name, i) => `${i + 1} ${name === screen.section ? `[${name}]` : ` ${name} `}`).join(" "),
+    ...(scene?.problem === undefined ? [] : wrap(`! ${plain(scene.problem)}`, width)),
+    ...(overview === undefined ? ["reading …"] : headline(overview, width)),
+    wide.length <= width ? wide : wide.replaceAll(/ {2,}/g, " "),
     "",
+    ...body.head,
   ];
-  const body = overview === undefined ? [] : sectionLines(overview, screen, width);
   const room = Math.max(1, height - head.length - 1);
-  const top = Math.min(screen.top, Math.max(0, body.length - room));
-  const shown = body.slice(top, top + room);
-  const place = body.length > room ? `${top + 1}-${top + shown.length} of ${body.length}  ` : "";
+  const { at = screen.at, chosen = screen.chosen } = body;
+  const wanted = body.at === undefined ? screen.top : Math.min(at, Math.max(screen.top, at - room + 1));
+  const top = Math.max(0, Math.min(wanted, body.lines.length - room));
+  const shown = body.lines.slice(top, top + room);
+  const place = body.lines.length > room ? `${top + 1}-${top + shown.length} of ${body.lines.length}  ` : "";
   const foot = screen.isTyping
     ? `/${screen.query}▏ (Enter keeps it, Esc clears it)`
-    : `${place}${screen.query === "" ? "" : `/${screen.query}  `}1-5 or Tab: section  ↑↓: scroll  /: search  q: end`;
+    : `${place}${screen.query === "" ? "" : `/${screen.query}  `}${keys(screen)}`;
   const blank = Array.from({ length: Math.max(0, room - shown.length) }, () => "");
-  return { lines: [...head, ...shown, ...blank, foot].map((line) => cut(line, width)).slice(0, height), top };
+  const lines = [...head, ...shown, ...blank, foot].map((line) => cut(line, width)).slice(0, height);
+  return { lines, top, at, chosen };
 }
+
+/** What the keys do, the most needed first, because a narrow terminal cuts the end. */
+const keys = ({ section, opened }: Screen): string =>
+  [
+    "q: end",
+    ...(section === "nodes" ? [opened === "" ? "Enter: why" : "Esc: all nodes"] : []),
+    ...["1-5: section", "/: search", "↑↓ Home End: scroll"],
+  ].join("  ");
 
 function cut(line: string, width: number): string {
-  const plain = line.replaceAll(UNPRINTABLE, " ");
-  return plain.length <= width ? plain : `${plain.slice(0, Math.max(0, width - 1))}…`;
+  const text = plain(line);
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
-const dollars = (perHour: number): string => `$${perHour.toFixed(perHour >= 10 ? 2 : 4)}/h`;
-
-function headline({ cost, nodes, pods, claims, remarks }: ClusterOverview): readonly string[] {
+function headline({ cost, nodes, pods, claims, remarks }: ClusterOverview, width: number): readonly string[] {
   const saved = cost.onDemandPerHour - cost.perHour;
   const less = saved > 0.00005 ? `, ${Math.round((100 * saved) / cost.onDemandPerHour)}% below on demand` : "";
-  return [
-    `${dollars(cost.perHour)} ($${Math.round(cost.perHour * HOURS_A_MONTH)} a month${less})   ${counted(nodes.length, "node")}   ${counted(pods.total, "pod")}, ${pods.waiting} waiting   ${claims.length} on their way`,
-    ...remarks.map((remark) => `note: ${remark}`),
-  ];
+  const figures = `${dollars(cost.perHour)} ($${Math.round(cost.perHour * HOURS_A_MONTH)} a month${less})   ${counted(nodes.length, "node")}   ${counted(pods.total, "pod")}, ${pods.waiting} waiting   ${claims.length} on their way`;
+  return [figures, ...remarks.map((remark) => `note: ${plain(remark)}`)].flatMap((text) => wrap(text, width));
 }
 
-function sectionLines(overview: ClusterOverview, { section, query }: Screen, width: number): readonly string[] {
+function sectionBody(overview: ClusterOverview, screen: Screen, width: number): Body {
+  const { section, query } = screen;
+  const lines = (of: readonly string[]): Body => ({ head: [], lines: of });
   switch (section) {
     case "nodes":
-      return nodeLines(overview, query, width);
+      return nodesBody(overview, screen, width);
     case "waiting":
-      return waitingLines(overview, query, width);
+      return lines(waitingLines(overview, query, width));
     case "on their way":
-      return claimLines(overview, width);
+      return lines(claimLines(overview, width));
     case "pools":
-      return poolLines(overview);
+      return lines(poolLines(overview));
     case "disruption":
-      return disruptionLines(overview, width);
+      return lines(disruptionLines(overview, width));
   }
 }
 
-/** Rows of cells as columns: numbers, which `right` names, end at the right. */
-function table(rows: readonly (readonly string[])[], right: ReadonlySet<number>): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
-  const pad = (cell: string, column: number): string =>
-    right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
-  return rows.map((row) => row.map(pad).join("  ").trimEnd());
+function nodesBody(overview: ClusterOverview, screen: Screen, width: number): Body {
+  const { query, opened } = screen;
+  if (opened !== "") {
+    const node = overview.nodes.find(({ name }) => name === opened);
+    return { head: [], lines: node === undefined ? wrap(`node/${plain(opened)} is gone.`, width) : nodeDetails(node, overview.at, width) };
+  }
+  const found = foundNodes(overview, query);
+  const at = Math.min(screen.at, found.length - 1);
+  const node = found[at];
+  if (node === undefined) return { head: [], lines: [overview.nodes.length === 0 ? "There are no nodes." : `No node holds "${query}".`] };
+  const [head = "", ...rows] = nodeTable(found, overview.at, width - 2);
+  return { head: [`  ${head}`], lines: rows.map((row, i) => `${i === at ? "›" : " "} ${row}`), at, chosen: node.name };
 }
 
-/** Characters of a bar; on a narrow terminal names need the room. */
-const barWidth = (width: number): number => (width >= 140 ? 20 : width >= 110 ? 12 : 6);
-
-function nodeLines({ nodes, at }: ClusterOverview, query: string, width: number): readonly string[] {
-  const length = barWidth(width);
-  const use = (node: NodeOverview, name: string): string => {
-    const { requested = 0, allocatable = 0 } = node.room.find((room) => room.name === name) ?? {};
-    const share = allocatable === 0 ? 0 : requested / allocatable;
-    return `${bar(share, length)} ${`${Math.round(share * 100)}%`.padStart(4)}`;
-  };
-  const found = nodes
-    .filter((node) =>
-      holds(
-        [node.name, node.nodePool, node.instanceType, node.capacityType, node.zone, node.state, node.fate.verdict, node.fate.text],
-        query,
-      ),
-    )
-    .sort((a, b) => b.pricePerHour - a.pricePerHour || (a.name < b.name ? -1 : 1));
-  if (found.length === 0) return [nodes.length === 0 ? "There are no nodes." : `No node holds "${query}".`];
-  const rows = found.map((node) => [
-    node.name,
-    use(node, "cpu"),
-    use(node, "memory"),
-    String(node.pods),
-    node.instanceType,
-    node.capacityType,
-    node.zone,
-    node.nodePool,
-    age(at - node.createdAt),
-    node.pricePerHour === 0 ? "–" : `$${node.pricePerHour.toFixed(4)}`,
-    node.state === "ready" ? node.fate.verdict : node.state,
-    node.fate.text,
-  ]);
-  return table(
-    [["NODE", "CPU", "MEMORY", "PODS", "TYPE", "CAPACITY", "ZONE", "NODEPOOL", "AGE", "$/H", "FATE", "WHY"], ...rows],
-    new Set([3, 8, 9]),
-  );
-}
-
-/** Whether all words of a query are in the texts. */
-function holds(texts: readonly string[], query: string): boolean {
-  const all = texts.join(" ").toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
-}
-
-const indented = (text: string, width: number): readonly string[] => wrap(text.replaceAll(UNPRINTABLE, " "), Math.max(20, width - 2), 2);
+const indented = (text: string, width: number): readonly string[] => wrap(plain(text), Math.max(20, width), 2);
 
 /** Pods that a group names. */
 const MAX_NAMED = 5;
@@ -208,13 +192,4 @@ function disruptionLines({ commands, nodes }: ClusterOverview, width: number): r
     return [`${counted(list.length, "node")}: ${[...names, ...more].join(", ")}`, ...indented(text, width)];
   });
   return [...(done.length === 0 ? ["No command is under way, and the next pass would decide none."] : done), "", ...stays];
-}
-
-/** "45s", "12m", "3h", "9d"; "?" for what is not known. */
-function age(ms: number): string {
-  if (!Number.isFinite(ms)) return "?";
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 120) return `${seconds}s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }

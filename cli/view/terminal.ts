@@ -12,6 +12,8 @@ const HOME = "\u001b[H";
 const END_OF_LINE = "\u001b[K";
 const END_OF_SCREEN = "\u001b[J";
 
+export const FIRST_SCREEN: Screen = { section: "nodes", cluster: 0, top: 0, at: 0, chosen: "", opened: "", query: "", isTyping: false };
+
 /**
  * Draws the view in the terminal and redraws it with each change and key, until q or Ctrl-C. Throws InputError where
  * there is no terminal.
@@ -19,12 +21,12 @@ const END_OF_SCREEN = "\u001b[J";
 export async function runTerminal(source: ViewSource, input: ReadStream, output: WriteStream, signal?: AbortSignal): Promise<void> {
   if (!input.isTTY || !output.isTTY)
     throw new InputError("--terminal draws in a terminal, and there is none; leave it out for the page, or use status for a script");
-  let screen: Screen = { section: "nodes", cluster: 0, top: 0, query: "", isTyping: false };
+  let screen: Screen = FIRST_SCREEN;
   let overview: ClusterOverview | undefined;
   const draw = (): void => {
     const [width, height] = [output.columns, output.rows];
-    const { lines, top } = drawnScreen(source.index(), overview, screen, { width, height });
-    screen = { ...screen, top };
+    const { lines, ...place } = drawnScreen(source.index(), overview, screen, { width, height });
+    screen = { ...screen, ...place };
     output.write(`${HOME}${lines.map((line) => `${line}${END_OF_LINE}`).join("\r\n")}${END_OF_SCREEN}`);
   };
   const load = async (): Promise<void> => {
@@ -59,6 +61,16 @@ export async function runTerminal(source: ViewSource, input: ReadStream, output:
   }
 }
 
+/** Lines that a key scrolls; a page is `page` of them. */
+function stepOf(name: string, page: number): number | undefined {
+  const steps: Readonly<Record<string, number>> = {
+    ...{ down: 1, j: 1, up: -1, k: -1 },
+    ...{ pagedown: page, space: page, pageup: -page },
+    ...{ home: Number.NEGATIVE_INFINITY, end: Number.MAX_SAFE_INTEGER },
+  };
+  return Object.hasOwn(steps, name) ? steps[name] : undefined;
+}
+
 /** The screen after a key. */
 export function afterKey(
   screen: Screen,
@@ -67,35 +79,31 @@ export function afterKey(
   { scenes }: ViewIndex,
   height: number,
 ): Screen {
+  const searched = (query: string): Screen => ({ ...screen, query, top: 0, at: 0, opened: "" });
   if (screen.isTyping) {
     if (name === "return" || name === "enter") return { ...screen, isTyping: false };
-    if (name === "escape") return { ...screen, isTyping: false, query: "", top: 0 };
-    if (name === "backspace") return { ...screen, query: screen.query.slice(0, -1), top: 0 };
-    return text !== undefined && text >= " " && sequence.length === text.length
-      ? { ...screen, query: screen.query + text, top: 0 }
-      : screen;
+    if (name === "escape") return { ...searched(""), isTyping: false };
+    if (name === "backspace") return searched(screen.query.slice(0, -1));
+    return text !== undefined && text >= " " && sequence.length === text.length ? searched(screen.query + text) : screen;
   }
-  const page = Math.max(1, height - 8);
-  const at = SECTIONS.indexOf(screen.section);
-  const steps: Readonly<Record<string, number>> = {
-    down: 1,
-    j: 1,
-    up: -1,
-    k: -1,
-    pagedown: page,
-    space: page,
-    pageup: -page,
-    home: Number.NEGATIVE_INFINITY,
-  };
-  const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
-  if (step !== undefined) return { ...screen, top: Math.max(0, screen.top + step) };
+  const isTable = screen.section === "nodes" && screen.opened === "";
+  const step = stepOf(name, Math.max(1, height - 8));
+  if (step !== undefined) {
+    const moved = (from: number): number => Math.max(0, from + step);
+    return isTable ? { ...screen, at: moved(screen.at) } : { ...screen, top: moved(screen.top) };
+  }
+  if (isTable && (name === "return" || name === "enter")) return { ...screen, opened: screen.chosen, top: 0 };
+  if (name === "escape") return screen.opened === "" ? searched("") : { ...screen, opened: "" };
   if (text === "/") return { ...screen, isTyping: true };
-  if (name === "escape") return { ...screen, query: "", top: 0 };
-  const turn = name === "tab" || name === "right" ? 1 : name === "left" ? -1 : 0;
-  if (turn !== 0) return { ...screen, section: SECTIONS[(at + turn + SECTIONS.length) % SECTIONS.length] ?? "nodes", top: 0 };
-  const number = Number(text ?? "");
-  if (text !== undefined && /^[1-9]$/.test(text) && number <= SECTIONS.length)
-    return { ...screen, section: SECTIONS[number - 1] ?? "nodes", top: 0 };
-  if (text === "c" && scenes.length > 1) return { ...screen, cluster: (screen.cluster + 1) % scenes.length, top: 0 };
+  const section = sectionAfter(screen.section, text, name);
+  if (section !== undefined) return { ...screen, section, top: 0, opened: "" };
+  if (text === "c" && scenes.length > 1) return { ...searched(screen.query), cluster: (screen.cluster + 1) % scenes.length };
   return screen;
+}
+
+/** The section that a key leads to: a number, Tab, or the arrows to the sides. */
+function sectionAfter(section: Screen["section"], text: string | undefined, name: string): Screen["section"] | undefined {
+  const turn = name === "tab" || name === "right" ? 1 : name === "left" ? -1 : 0;
+  if (turn !== 0) return SECTIONS[(SECTIONS.indexOf(section) + turn + SECTIONS.length) % SECTIONS.length];
+  return text !== undefined && /^[1-9]$/.test(text) ? SECTIONS[Number(text) - 1] : undefined;
 }
