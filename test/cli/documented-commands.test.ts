@@ -68,6 +68,19 @@ function ownOf(words: readonly string[]): readonly [string, readonly string[]] |
   return ["manifests", "cost", "synth", "sam"].includes(script) ? [script, given] : undefined;
 }
 
+/** The rows of the table of a page whose head fits, as cells. */
+function tableOf(page: string, head: RegExp): readonly (readonly string[])[] {
+  const lines = readFileSync(page, "utf8").split("\n");
+  const first = lines.findIndex((line) => head.test(line)) + 2;
+  const end = lines.findIndex((line, i) => i >= first && !line.startsWith("|"));
+  return lines.slice(first, end).map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
 const all = DOCUMENTED.flatMap(({ page, line }) => commandsOf(line).map((words) => ({ page, line: words.join(" "), words })));
 const own = all.flatMap((written) => {
   const found = ownOf(written.words);
@@ -95,6 +108,28 @@ describe("the commands that documents tell people to type", () => {
     if (found === undefined) return;
     const table = await argumentsOf(found);
     expect(() => parseArguments({ ...table, usage: command }, args)).not.toThrow();
+  });
+
+  it("each question of a stranger has its place on the page and a command that the program takes", async () => {
+    for (const page of ["docs/view.md", "docs/history.md"]) {
+      const rows = tableOf(page, /^\| question /i);
+      expect(rows.length, page).toBeGreaterThan(6);
+      for (const cells of rows) {
+        expect(
+          cells.every((cell) => cell !== ""),
+          `${page}: ${cells.join(" | ")}`,
+        ).toBe(true);
+        // A key of the terminal view is one letter or number, and what is no command begins otherwise.
+        const written = [...(cells.at(-1) ?? "").matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text.replace(/^ks /, ""));
+        for (const [name = "", ...args] of written.map((text) => text.split(" ")).filter(([word = ""]) => !/^(.|--.*)$/.test(word))) {
+          const command = COMMANDS.find((one) => one.name === name);
+          expect(command, `${page}: there is no command ${name}`).toBeDefined();
+          if (command === undefined) continue;
+          const table = await argumentsOf(command);
+          expect(() => parseArguments({ ...table, usage: name }, args), `${page}: ${name} ${args.join(" ")}`).not.toThrow();
+        }
+      }
+    }
   });
 
   it("each npm script that documents name is in package.json", () => {
