@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { ViewIndex } from "../../../core/overview/types.ts";
 import { ROOT } from "../../../infra/dist.ts";
 import { makeRelease } from "../../../infra/release/make-release.ts";
 
@@ -122,6 +123,20 @@ async function main(): Promise<void> {
     "the lab plays its stories, without a warning": () => {
       const ended = run("lab");
       expectThat(ended.status === 0 && ended.stderr === "" && ended.stdout.includes("initialized nodeclaim"), ended);
+    },
+    "manifests of one's own are on the page, as nodes that come for their pods": () => {
+      const script = [
+        "cp node_modules/karpenter-serverless/examples/recipes/spot.yaml mine.yaml",
+        `"${program}" lab mine.yaml --scale worker=20 --view >lab-url & pid=$!`,
+        "for i in $(seq 100); do url=$(sed -n 's/^The page: //p' lab-url); [ -n \"$url\" ] && break; sleep 0.1; done",
+        'curl -sf "$url"data/index.json; kill -TERM $pid; wait $pid',
+      ].join("\n");
+      const began = performance.now();
+      const ended = spawnSync("bash", ["-c", script], { cwd: empty, encoding: "utf8", env });
+      console.log(`        the page has them ${((performance.now() - began) / 1_000).toFixed(1)} s after the command`);
+      const { stories = [] } = JSON.parse(ended.stdout) as ViewIndex;
+      const nodes = stories.flatMap(({ frames }) => frames.map((frame) => frame.nodes));
+      expectThat(stories[0]?.title === "mine.yaml" && Math.max(...nodes) > 1, ended);
     },
     "view serves the page that the release has ready, and ends when it is told to": () => {
       const script = [
