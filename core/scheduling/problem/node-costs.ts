@@ -102,8 +102,9 @@ export class NodeCosts {
     return this.#byPrices(prices);
   }
 
-  /** Surplus credits of a node with these requests of pods (milli-cpu), USD per hour, exactly. */
+  /** Surplus credits of a type of the pool with these requests of pods (milli-cpu), USD per hour, exactly. */
   surplus(type: number, cpu: number): number {
+    if (this.#steps[type] === FLAT) return 0;
     return surplusPrice(this.#table.types[type], cpu + this.#daemonCpu(type), this.#settings);
   }
 
