@@ -35,7 +35,7 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   settings: "Karpenter's settings, by their names; see below",
   stackName: "name of the stack, and the beginning of the names of functions, log groups and schedules. SAM may be given another",
   tags: "tags of every resource of the stack",
-  vpc: "`subnetIds` (two or more) and `securityGroupIds` of the functions that call API servers, for API servers that only a VPC reaches. The cluster's security group must admit them at port 443; the VPC needs a way to AWS's APIs: NAT, or endpoints of sqs, dynamodb, ec2, eks, sts, ssm, logs and, with an event bus, events",
+  vpc: "`subnetIds` (two or more) and `securityGroupIds` of the functions that call API servers, for API servers that only a VPC reaches. The cluster's security group must admit them at port 443; the VPC needs a way to AWS's APIs: NAT, or endpoints (docs/deploy.md, \"Private API servers\")",
 };
 
 /** Every key of a cluster in the settings file. */
