@@ -6,6 +6,7 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../model/workloads.ts";
 import { compatible, intersectAll, type Requirements, requirementsFrom, serializeAll } from "../../requirements/requirements.ts";
 import { unwritable } from "../../requirements/validation.ts";
+import { isEmptyTerm } from "./preferences.ts";
 
 /** CSI drivers of in-tree volume plugins. */
 const CSI_DRIVER_OF_IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": "ebs.csi.aws.com" };
@@ -58,12 +59,15 @@ export class Volumes {
   #placeProblem(name: string): string | undefined {
     const claim = this.#claims.get(name);
     const volume = this.#volumes.get(claim?.spec.volumeName ?? "");
+    const places = volume?.spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+    if (places.length > 0 && places.every(isEmptyTerm))
+      return `the volume of PersistentVolumeClaim ${name} has empty terms alone in its node affinity, which no node meets; name its zone`;
     const terms =
       volume === undefined
         ? (this.#classes.get(claim?.spec.storageClassName ?? "")?.allowedTopologies ?? []).map(
             ({ matchLabelExpressions }) => matchLabelExpressions,
           )
-        : (volume.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).map(({ matchExpressions }) => matchExpressions);
+        : places.filter((term) => !isEmptyTerm(term)).map(({ matchExpressions }) => matchExpressions);
     // No new node has the hostname that a volume names; the volume's reason says so.
     const problems = terms.map((items = []) =>
       items
@@ -150,7 +154,8 @@ function driverOf({ spec }: PersistentVolume): string | undefined {
 }
 
 function volumeTerms({ spec }: PersistentVolume): readonly Requirements[] {
-  const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+  // No node meets an empty term.
+  const terms = (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).filter((term) => !isEmptyTerm(term));
   // A local volume is bound to a node that will not return. Its other requirements still say where a new one can be
   // created.
   const isLocal = spec.local !== undefined || spec.hostPath !== undefined;

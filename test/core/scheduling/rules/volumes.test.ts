@@ -46,3 +46,35 @@ it("one claim may have many places", () => {
   expect(volumes.problem(pod)).toBeUndefined();
   expect(volumes.of(pod).alternatives).toHaveLength(600);
 });
+
+it.for([
+  { name: "alone no node meets", terms: [{}], problem: /default\/c0 has empty terms alone in its node affinity, which no node meets/ },
+  { name: "beside another is left out", terms: [{}, { zone: "us-west-2a" }], problem: undefined },
+])("an empty term of a volume's node affinity $name", ({ terms, problem }) => {
+  const pod = objects.pod("p", { spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c0" } }] } });
+  const volumes = volumesOf({
+    ...snapshot({}),
+    persistentVolumeClaims: [
+      {
+        metadata: { name: "c0", namespace: "default", annotations: { "pv.kubernetes.io/bind-completed": "yes" } },
+        spec: { volumeName: "pv" },
+      },
+    ],
+    persistentVolumes: [
+      {
+        metadata: { name: "pv" },
+        spec: {
+          nodeAffinity: {
+            required: {
+              nodeSelectorTerms: terms.map(({ zone }: { zone?: string }) => ({
+                ...(zone !== undefined && { matchExpressions: [{ key: "topology.kubernetes.io/zone", operator: "In", values: [zone] }] }),
+              })),
+            },
+          },
+        },
+      },
+    ],
+  });
+  if (problem === undefined) expect(volumes.of(pod).alternatives).toHaveLength(1);
+  else expect(volumes.problem(pod)).toMatch(problem);
+});
