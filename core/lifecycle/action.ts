@@ -72,7 +72,13 @@ export type Action =
   | { readonly type: "Forget"; readonly record: NodeClaimRecord; readonly history?: readonly HistoryEntry[] }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
-  | { readonly type: "Count"; readonly metric: MetricName<"counter">; readonly labels: Readonly<Record<string, string>> }
+  | {
+      readonly type: "Count";
+      readonly metric: MetricName<"counter">;
+      readonly labels: Readonly<Record<string, string>>;
+      /** 1 when absent. */
+      readonly by?: number;
+    }
   | {
       readonly type: "Observe";
       readonly metric: MetricName<"histogram">;

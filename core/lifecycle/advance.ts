@@ -153,6 +153,8 @@ export interface TerminationFacts {
   /** A phrase for people; its end is cut off where it is long. */
   readonly detail?: string;
   readonly commandId?: string;
+  /** Of the NodePool, in snake case, when a command consolidates. */
+  readonly consolidationPolicy?: string;
 }
 
 /**
@@ -163,9 +165,13 @@ export function markTerminating(
   view: { readonly now: number },
   record: NodeClaimRecord,
   reason: string,
-  { deadline, detail, commandId }: TerminationFacts = {},
+  { deadline, detail, commandId, consolidationPolicy }: TerminationFacts = {},
 ): Step {
-  const said = { ...(detail !== undefined && { detail: bounded(detail) }), ...(commandId !== undefined && { commandId }) };
+  const said = {
+    ...(detail !== undefined && { detail: bounded(detail) }),
+    ...(commandId !== undefined && { commandId }),
+    ...(consolidationPolicy !== undefined && { consolidationPolicy }),
+  };
   const terminating = { reason, at: view.now, ...said, ...(deadline !== undefined && { deadline }) };
   const next = { ...record, terminating, dueAt: view.now };
   const labels = {

@@ -6,6 +6,8 @@ import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, T
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import type { Pod } from "../model/pod.ts";
+import { isReschedulable } from "../pods/predicates.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
 import type { MetricName } from "../ports/metric-registry.ts";
 import { forgetAt, isRefused, retryAt } from "../provisioning/refused.ts";
@@ -165,7 +167,12 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
   // Only now: a pod that was bound before the taint is among them.
   if (view.pods === undefined) return { actions: [], ask: "pods" };
   const begun: readonly Action[] =
-    claim && drained === undefined ? writeConditions(view, claim, [{ type: "Drained", status: "Unknown", reason: "Draining" }]) : [];
+    claim && drained === undefined
+      ? [
+          ...writeConditions(view, claim, [{ type: "Drained", status: "Unknown", reason: "Draining" }]),
+          ...disruptedPods(view.pods, record, claim),
+        ]
+      : [];
   const step = drain({ ...view, pods: view.pods }, record, claim, node);
   if (step) return { ...step, actions: [...begun, ...step.actions] };
   if (begun.length > 0) return { actions: begun, wakeAt: view.now + MIN_DRAIN_MS };
@@ -179,6 +186,30 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
     ],
     again: true,
   };
+}
+
+/**
+ * Counts the pods that a disruption moves, once, when the drain begins
+ * (karpenter: pkg/metrics/metrics.go, PodsDisruptionInitiatedTotal). What users delete is no disruption, as for
+ * nodeclaims_disrupted_total.
+ */
+function disruptedPods(pods: readonly Pod[], record: NodeClaimRecord, claim: NodeClaim): readonly Action[] {
+  const { reason = "deleted", consolidationPolicy = "" } = record.terminating ?? {};
+  const by = pods.filter(isReschedulable).length;
+  if (reason === "deleted" || by === 0) return [];
+  const { nodepool = "", capacity_type = "" } = metricLabels(claim, record);
+  const labels = {
+    ...{ reason, nodepool, capacity_type },
+    consolidation_policy: consolidationPolicy,
+    termination_mode: terminationMode(claim),
+  };
+  return [{ type: "Count", metric: "pods_disruption_initiated_total", labels, by }];
+}
+
+/** (karpenter: pkg/utils/nodeclaim/nodeclaim.go, DisruptionTerminationMode) */
+function terminationMode({ spec: { terminationGracePeriod } }: NodeClaim): "graceful" | "forceful" | "eventual" {
+  if (terminationGracePeriod === undefined) return "graceful";
+  return (parseDuration(terminationGracePeriod) ?? 0) <= 0 ? "forceful" : "eventual";
 }
 
 /** Minimum time in "Draining", so that a pod bound just before the taint is seen. No benchmark has tuned it. */

@@ -11,3 +11,6 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
     .map((label) => `${label}="${(labels[label] ?? "").replace(/[\\"\n]/g, (letter) => ESCAPES[letter] ?? letter)}"`)
     .join(",");
 }
+
+/** A name of Kubernetes' as labels have it: "WhenEmptyOrUnderutilized" is when_empty_or_underutilized. */
+export const snakeCase = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();

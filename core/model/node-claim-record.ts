@@ -82,6 +82,8 @@ export interface NodeClaimRecord {
     readonly detail?: string;
     /** The disruption command that removes the NodeClaim. */
     readonly commandId?: string;
+    /** The policy of the NodePool by which the command consolidates, in snake case. */
+    readonly consolidationPolicy?: string;
     /**
      * After this time (ms) termination no longer waits for pods and volumes; absent: terminationGracePeriod of the
      * NodeClaim decides.

@@ -14,6 +14,11 @@ interface Metric {
   readonly isEssential?: true;
   /** Upper bounds of a histogram's buckets, as Karpenter has them; DURATION_BUCKETS when absent. */
   readonly buckets?: readonly number[];
+  /**
+   * How long a gauge is told to scrapers after it was set, ms; a day when absent. A gauge that nothing sets to 0 once
+   * its reason is gone needs one, of a few of the periods in which it is set while the reason lasts.
+   */
+  readonly staysMs?: number;
   /** Whether Karpenter has a summary of this name, with quantiles, in place of a histogram. */
   readonly isSummary?: true;
   /**
@@ -21,6 +26,8 @@ interface Metric {
    * because each invocation would be a line of the log.
    */
   readonly isOfLibrary?: true;
+  /** Whether it is only served to scrapers, because each call of EC2 would be a line of the log. */
+  readonly isScrapedOnly?: true;
 }
 
 /** (karpenter: pkg/metrics/constants.go, DurationBuckets) */
@@ -32,6 +39,10 @@ export const DURATION_BUCKETS: readonly number[] = [
 /** 1, 2, 4 and so on, so many of them. */
 const doubling = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => 2 ** i);
 const HOUR = 3_600;
+/** Each sweep plans while a pod waits, so five sweeps without a plan say that none does. */
+const FIVE_SWEEPS_MS = 300_000;
+/** A sweep looks at everything at least each ten minutes (functions/shared/quiet-sweep.ts). */
+const QUIET_SWEEPS_MS = 900_000;
 const DAY = 24 * HOUR;
 
 /** (karpenter: pkg/controllers/node/termination/metrics.go, NodeLifetimeDurationSeconds) */
@@ -60,8 +71,14 @@ export const METRICS = {
   nodes_lifetime_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: LIFETIME_BUCKETS },
   pods_eviction_requests_total: { type: "counter", labels: ["code"] },
   pods_drained_total: { type: "counter", labels: ["reason"] },
-  scheduler_unschedulable_pods_count: { type: "gauge", labels: ["controller"], isEssential: true },
-  cluster_state_unreadable_objects: { type: "gauge", labels: ["kind"], isOurs: true, isEssential: true },
+  pods_disruption_initiated_total: {
+    type: "counter",
+    labels: ["reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"],
+  },
+  scheduler_unschedulable_pods_count: { type: "gauge", labels: ["controller"], isEssential: true, staysMs: FIVE_SWEEPS_MS },
+  scheduler_ignored_pods_count: { type: "gauge", labels: [], staysMs: FIVE_SWEEPS_MS },
+  scheduler_pending_pods_by_effective_zone_count: { type: "gauge", labels: ["controller", "zone"], staysMs: FIVE_SWEEPS_MS },
+  cluster_state_unreadable_objects: { type: "gauge", labels: ["kind"], isOurs: true, isEssential: true, staysMs: QUIET_SWEEPS_MS },
   scheduler_scheduling_duration_seconds: { type: "histogram", labels: ["controller"] },
   voluntary_disruption_decisions_total: { type: "counter", labels: DECISION },
   voluntary_disruption_decisions_by_nodepool_total: { type: "counter", labels: [...DECISION, "nodepool"] },
@@ -80,6 +97,9 @@ export const METRICS = {
     labels: ["zone", "zone_id", "capacity_type", "reason"],
     isEssential: true,
   },
+  cloudprovider_instance_termination_failures_total: { type: "counter", labels: ["zone", "zone_id"] },
+  cloudprovider_duration_seconds: { type: "histogram", labels: ["controller", "method", "provider"], isScrapedOnly: true },
+  cloudprovider_errors_total: { type: "counter", labels: ["controller", "method", "provider", "error"] },
   ec2nodeclasses_userdata_bytes: { type: "gauge", labels: ["nodeclass"] },
   interruption_received_messages_total: { type: "counter", labels: ["message_type"], isEssential: true },
   interruption_deleted_messages_total: { type: "counter", labels: [] },

@@ -31,7 +31,7 @@ export interface MetricSums {
     changes: { readonly increments: readonly SumIncrement[]; readonly gauges: readonly KeptGauge[] },
     now: number,
   ): Promise<void>;
-  /** All sums, and the gauges that were set in the last day. */
+  /** All sums, and the gauges that were set in the last day, or within the time that the registry names (staysMs). */
   read(cluster: string, now: number): Promise<{ readonly sums: readonly SumIncrement[]; readonly gauges: readonly KeptGauge[] }>;
   /**
    * Moves the mark up to which the durations of a cluster's pods have been observed to `to`. Returns the former mark,

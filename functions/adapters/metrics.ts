@@ -71,7 +71,8 @@ export function emfMetrics(sent: SentMetrics, cluster: string | undefined): Metr
   // Powertools would add a dimension `service`, which Karpenter's dashboards do not expect.
   powertools.clearDefaultDimensions();
   const put = (name: MetricName, unit: Unit, given: Labels, value: number): void => {
-    if (!Number.isFinite(value) || metricOf(name).isOfLibrary) {
+    const { isOfLibrary, isScrapedOnly } = metricOf(name);
+    if (!Number.isFinite(value) || isOfLibrary || isScrapedOnly) {
       return;
     }
     const own = Object.entries(given).filter(([, label]) => label !== "");

@@ -1,6 +1,7 @@
 import type { CommandAction } from "../../core/disruption/command/command-action.ts";
 import { creationTimes, plannedEntry } from "../../core/history/planned.ts";
 import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/disrupted-taint.ts";
+import { snakeCase } from "../../core/metrics/labels.ts";
 import { conditionOf, withCondition, withoutCondition } from "../../core/model/conditions.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { Lease } from "../../core/model/lease.ts";
@@ -44,7 +45,7 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "DeleteClaim":
       await terminateClaim(action.claim, action.reason, deps, {
         commandId: action.commandId,
-        ...(action.reason === "drifted" && driftOf(action.claim, context)),
+        ...(action.reason === "drifted" ? driftOf(action.claim, context) : policyOf(action.claim, context)),
       });
       return;
     case "Event":
@@ -62,6 +63,13 @@ function driftOf(name: string, { state }: CommandContext): { readonly detail?: s
   const { reason, message } = conditionOf(claim?.status?.conditions, "Drifted") ?? {};
   const detail = [reason, message].filter((text) => text !== undefined && text !== "" && text !== "Drifted");
   return detail.length === 0 ? {} : { detail: [...new Set(detail)].join(": ") };
+}
+
+/** The policy that the NodeClaim is consolidated by, as a label of metrics. */
+function policyOf(name: string, { state: { snapshot, records } }: CommandContext): { readonly consolidationPolicy?: string } {
+  const nodePool = records.find((record) => record.name === name)?.nodePool;
+  const policy = snapshot.nodePools.find(({ metadata }) => metadata.name === nodePool)?.spec.disruption?.consolidationPolicy;
+  return policy === undefined ? {} : { consolidationPolicy: snakeCase(policy) };
 }
 
 const MAX_TRIES = 5;

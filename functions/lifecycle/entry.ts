@@ -5,6 +5,7 @@
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { unlessQuiet } from "../shared/quiet-sweep.ts";
+import { measuredFleet } from "./measured-fleet.ts";
 import { reconcileClaim } from "./reconcile.ts";
 import { sweep } from "./sweep.ts";
 
@@ -17,10 +18,10 @@ export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
     {
       controller: "lifecycle",
       async onWakeUp(wakeUp, cluster) {
-        if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp, cluster);
+        if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp, { ...cluster, fleet: measuredFleet(cluster) });
         else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);
       },
-      onSweep: (cluster) => unlessQuiet("lifecycle", cluster, sweep),
+      onSweep: (cluster) => unlessQuiet("lifecycle", { ...cluster, fleet: measuredFleet(cluster) }, sweep),
       sweepOf: (cluster) => ({ kind: "sweep", cluster }),
     },
     deps,

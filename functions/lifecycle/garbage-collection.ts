@@ -8,6 +8,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { claimLogFields } from "./log-fields.ts";
+import { terminateInstance } from "./measured-fleet.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
 
 const HOUR_MS = 60 * 60_000;
@@ -43,7 +44,7 @@ async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise
 }
 
 async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
-  const { cluster, fleet, kubernetes, log, store } = deps;
+  const { cluster, kubernetes, log, store } = deps;
   const { ended, held } = orphanInstances(inventory);
   if (held.length > 0) {
     const ids = held.map(({ id }) => id);
@@ -56,7 +57,7 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
     if (foreignCluster(instance, cluster.name) !== undefined) continue;
     // No record tells of it, so its entry comes first: a repeated run replaces the entry.
     await store.addHistory([collected(instance, cluster.name, deps.now())]);
-    await fleet.terminate(id);
+    await terminateInstance(id, { zone }, deps);
     log.info("garbage collected cloudprovider instance", {
       controller: "instance.garbagecollection",
       "provider-id": `aws:///${zone}/${id}`,

@@ -4,7 +4,7 @@ import { refuseCreation } from "../../core/lifecycle/advance.ts";
 import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
-import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
+import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER, ZONE_ID } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -18,6 +18,7 @@ import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
 import { findInstance, launch, launchedInstance, prepareLaunch, writeLaunched } from "./launch/launch.ts";
 import { claimLogFields } from "./log-fields.ts";
+import { terminateInstance } from "./measured-fleet.ts";
 import { nominateHeld } from "./nominate-held.ts";
 import { openTogether } from "./open-together.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
@@ -27,7 +28,7 @@ import { recordRegistrationHealth } from "./registration-health.ts";
  * second when it finds it missing.
  */
 export async function perform(action: Action, name: string, known: Known, deps: LifecycleDeps): Promise<Performed> {
-  const { kubernetes, store, fleet, log, metrics } = deps;
+  const { kubernetes, store, log, metrics } = deps;
   switch (action.type) {
     case "Adopt":
       return adopt(action.claim, deps);
@@ -65,7 +66,11 @@ export async function perform(action: Action, name: string, known: Known, deps: 
       await deletePod(action, deps);
       return "done";
     case "TerminateInstance":
-      await fleet.terminate(action.instanceId);
+      await terminateInstance(
+        action.instanceId,
+        { zone: known.record?.instance?.zone, zoneId: known.claim?.metadata.labels?.[ZONE_ID] },
+        deps,
+      );
       return forgetPart("instance");
     case "Wake":
       await deps.wakeUps.wake([action.wakeUp]);
@@ -80,7 +85,7 @@ export async function perform(action: Action, name: string, known: Known, deps: 
       log[action.level](action.message, { ...claimLogFields(name), ...action.fields });
       return "done";
     case "Count":
-      metrics.count(action.metric, action.labels);
+      metrics.count(action.metric, action.labels, action.by);
       return "done";
     case "Observe":
       metrics.observe(action.metric, action.labels, action.seconds);

@@ -1,4 +1,5 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
+import { snakeCase } from "../../core/metrics/labels.ts";
 import { CAPACITY_TYPE, NODE_POOL } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -28,7 +29,7 @@ async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps):
   if (!(await terminateClaim(name, "unhealthy", deps, { deadline: deps.now(), detail: `condition ${condition} of the node` }))) return;
   logEvent(deps.log, "deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
   deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
-    condition: condition.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
+    condition: snakeCase(condition),
     nodepool: labels?.[NODE_POOL] ?? "",
     capacity_type: labels?.[CAPACITY_TYPE] ?? "",
     image_id: claim.status?.imageID ?? "",

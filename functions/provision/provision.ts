@@ -15,6 +15,7 @@ import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
+import { podsByEffectiveZone } from "../../core/scheduling/reasons/effective-zones.ts";
 import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { preferencesGivenUp } from "../../core/scheduling/weigh-preferences.ts";
@@ -32,7 +33,7 @@ import { writeBufferStatus } from "./buffer-status.ts";
 import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
 import { nominateNodes } from "./nominate.ts";
 import { recordWaits } from "./record-waits.ts";
-import { andOthers, reportPlan } from "./report-plan.ts";
+import { andOthers, reportPlan, reportWaiting } from "./report-plan.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
@@ -139,7 +140,9 @@ async function decide(
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.pods.length + pending.virtual.length === 0) {
       if (state.refusedUntil !== undefined) await lookAgain(state, deps);
-      outcome = { ...outcome, plan: EMPTY_PLAN, final: { ...EMPTY_PLAN, podErrors: reasonsOf(pending) } };
+      const final = { ...EMPTY_PLAN, podErrors: reasonsOf(pending) };
+      if (pending.ignored.length > 0) reportWaiting(final, pending.ignored, deps);
+      outcome = { ...outcome, plan: EMPTY_PLAN, final };
       return;
     }
     const waitMs = batchingWait(reason, pending.pods, state.records, deps);
@@ -161,7 +164,9 @@ async function decide(
     const real = realPart(plan, pending.virtual);
     const known = [...state.records, ...records];
     const final = withoutPreliminary(real, snapshot, known, deps);
-    reportPlan({ plan, real, final, records, pending }, deps, deps.now() - began);
+    const tookMs = deps.now() - began;
+    const zones = podsByEffectiveZone(snapshot, pending.pods, deps.settings);
+    reportPlan({ plan, real, final, records, pending, zones }, deps, tookMs);
     await deps.store.writeIntents(lease, records, undefined, historyOf(plan, records, snapshot));
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);

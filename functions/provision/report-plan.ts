@@ -14,6 +14,8 @@ interface PlanParts {
   readonly final: Plan;
   readonly records: readonly NodeClaimRecord[];
   readonly pending: PendingPods;
+  /** Pods by the zone that they may go to (podsByEffectiveZone). */
+  readonly zones: ReadonlyMap<string, number>;
 }
 
 /**
@@ -21,7 +23,7 @@ interface PlanParts {
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
  */
 export function reportPlan(
-  { plan, real, final, records, pending: { pods: pending, virtual } }: PlanParts,
+  { plan, real, final, records, zones, pending: { pods: pending, virtual, ignored } }: PlanParts,
   deps: ClusterDeps,
   tookMs: number,
 ): void {
@@ -49,9 +51,29 @@ export function reportPlan(
   for (const [pod, error] of Object.entries(final.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
   // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
   // that does.
-  if (pending.length === 0 && records.length === 0) return;
-  deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);
+  if (pending.length + ignored.length === 0 && records.length === 0) return;
+  reportWaiting(real, ignored, deps);
+  reportZones(zones, deps);
   deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
+}
+
+/** Publishes how many pods no NodePool can hold, and how many of those were not tried. */
+export function reportWaiting({ podErrors }: Plan, ignored: PendingPods["ignored"], { metrics }: Pick<ClusterDeps, "metrics">): void {
+  metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(podErrors).length);
+  metrics.gauge("scheduler_ignored_pods_count", {}, ignored.length);
+}
+
+/**
+ * The zones that this process has told of, by the facts object of the cluster, which lives as long as the process
+ * serves the cluster.
+ */
+const toldZones = new WeakMap<object, ReadonlySet<string>>();
+
+/** Publishes how many pods may go to which zone; a zone that had some in the last plan has 0. */
+function reportZones(zones: ReadonlyMap<string, number>, { cluster, metrics }: Pick<ClusterDeps, "cluster" | "metrics">): void {
+  for (const zone of new Set([...(toldZones.get(cluster) ?? []), ...zones.keys()]))
+    metrics.gauge("scheduler_pending_pods_by_effective_zone_count", { controller: "provisioner", zone }, zones.get(zone) ?? 0);
+  toldZones.set(cluster, new Set(zones.keys()));
 }
 
 /** The first five names, and how many more there are. */

@@ -66,6 +66,6 @@ export async function writeTermination(
 ): Promise<void> {
   for (const action of markTerminating({ now: now() }, record, reason, facts).actions) {
     if (action.type === "WriteRecord") await store.update(action.record, action.history);
-    if (action.type === "Count") metrics.count(action.metric, action.labels);
+    if (action.type === "Count") metrics.count(action.metric, action.labels, action.by);
   }
 }

@@ -20,6 +20,7 @@ const emitted = [...PAGE.matchAll(/^\| `(\w+)`(?: \(([a-z, ]+)\))? \| ([CGO]) \|
       ...(marks.includes("ours") && { isOurs: true }),
       ...(marks.includes("essential") && { isEssential: true }),
       ...(marks.includes("library") && { isOfLibrary: true }),
+      ...(marks.includes("scraped") && { isScrapedOnly: true }),
     },
   ],
 );
@@ -35,7 +36,7 @@ const absent = [...PAGE.replace(SCRAPING, "").matchAll(/^\| `(\w+)` \| (?![CGO] 
 /** What the page says of each metric of the registry; buckets are the code's alone. */
 const told = Object.fromEntries(
   (Object.keys(METRICS) as MetricName[]).map((name) => {
-    const { buckets: _buckets, isSummary: _isSummary, ...rest } = metricOf(name);
+    const { buckets: _buckets, isSummary: _isSummary, staysMs: _staysMs, ...rest } = metricOf(name);
     return [name, rest];
   }),
 );

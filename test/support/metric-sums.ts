@@ -1,4 +1,5 @@
 import { QUANTILE_WINDOW_MS, SKETCH } from "../../core/metrics/sums.ts";
+import { metricOf } from "../../core/ports/metric-registry.ts";
 import type { KeptGauge, MetricSums, SumIncrement } from "../../core/ports/metric-sums.ts";
 
 /** MetricSums in memory; the sketch of each cluster is forgotten when a new window begins. */
@@ -26,7 +27,9 @@ export function memoryMetricSums(): MetricSums {
     },
     read: async (cluster, now) => ({
       sums: [...of(sums, cluster).values()],
-      gauges: [...of(gauges, cluster).values()].filter(({ at }) => now - at <= 86_400_000).map(({ at: _at, ...gauge }) => gauge),
+      gauges: [...of(gauges, cluster).values()]
+        .filter(({ name, at }) => now - at <= (metricOf(name).staysMs ?? 86_400_000))
+        .map(({ at: _at, ...gauge }) => gauge),
     }),
     async moveMark(cluster, to) {
       const former = marks.get(cluster);

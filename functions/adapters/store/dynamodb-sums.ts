@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { QUANTILE_WINDOW_MS, SKETCH } from "../../../core/metrics/sums.ts";
-import type { MetricName } from "../../../core/ports/metric-registry.ts";
+import { isMetricName, type MetricName, metricOf } from "../../../core/ports/metric-registry.ts";
 import type { KeptGauge, MetricSums, SumIncrement } from "../../../core/ports/metric-sums.ts";
 import { calling, fromItem, queryPrefix, type Table, toItem, toValues } from "./dynamodb-table.ts";
 
@@ -12,8 +12,9 @@ const partition = (cluster: string): string => `metrics#${cluster}`;
 
 /** DynamoDB takes an update expression of 4 KB; each attribute has some 12 letters in it. */
 const MAX_ATTRIBUTES = 200;
-/** A gauge that no decision has set for so long is no longer told. */
+/** A gauge that no decision has set for so long is no longer told, unless the registry says how long it stays. */
 const MAX_GAUGE_AGE_MS = 86_400_000;
+const stayOf = (name: string): number => (isMetricName(name) ? metricOf(name).staysMs : undefined) ?? MAX_GAUGE_AGE_MS;
 /** The start of a window in a sort key, of equal length for each time. */
 const startOf = (now: number): number => now - (now % QUANTILE_WINDOW_MS);
 
@@ -103,7 +104,7 @@ export function dynamoMetricSums(options: { readonly tableName: string; readonly
       });
       const gauges = kept.flatMap(attributesOf).flatMap(([[name, labels], pair]): KeptGauge[] => {
         const [value, at] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
-        const isFresh = typeof value === "number" && typeof at === "number" && now - at <= MAX_GAUGE_AGE_MS;
+        const isFresh = typeof value === "number" && typeof at === "number" && now - at <= stayOf(name);
         return isFresh ? [{ name: name as KeptGauge["name"], labels, value }] : [];
       });
       return { sums: numbers, gauges };

@@ -25,6 +25,7 @@ import { writeTermination } from "../../shared/terminate-claim.ts";
 import { writeStatus } from "../../shared/write-status.ts";
 import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
+import { countCloudError } from "../measured-fleet.ts";
 import { countLaunchFailures, reportUserDataSize } from "./metrics.ts";
 import { readLaunchView } from "./view.ts";
 
@@ -46,7 +47,10 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     reservedCapacity: deps.settings.reservedCapacity,
     ...(freeIps && { freeIps }),
   });
-  if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
+  if ("error" in rendered) {
+    countCloudError("Create", CLOUD_ERRORS[rendered.error.kind], deps);
+    return refuse(rendered.error, { ...record, uid }, claim, deps);
+  }
   reportUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
   try {
     for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
@@ -67,6 +71,13 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
   });
   return keep({ record: stored, ...(nodeClass && { nodeClass }) });
 }
+
+/** Karpenter's names for launches that fail before EC2 is asked. */
+const CLOUD_ERRORS = {
+  InsufficientCapacity: "InsufficientCapacityError",
+  NodeClassNotReady: "NodeClassNotReadyError",
+  Refused: "",
+} as const;
 
 /**
  * Sends the stored request and stores the result. Repeating it is harmless: EC2 answers with the same instance.

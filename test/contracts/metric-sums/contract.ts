@@ -54,6 +54,12 @@ export function metricSumsContract(
       assert.deepEqual((await sums.read("c1", NOW + 2 * MINUTE)).gauges, [gauge(7)]);
       assert.deepEqual((await sums.read("c1", NOW + 25 * 60 * MINUTE)).gauges, []);
     },
+    "a gauge of waiting pods, which nothing sets to 0 when they are gone, has its last value for five minutes": async (sums) => {
+      const gauge = { name: "scheduler_unschedulable_pods_count", labels: 'controller="provisioner"', value: 2 } as const;
+      await sums.add("c1", { increments: [], gauges: [gauge] }, NOW);
+      assert.deepEqual((await sums.read("c1", NOW + 5 * MINUTE)).gauges, [gauge]);
+      assert.deepEqual((await sums.read("c1", NOW + 6 * MINUTE)).gauges, []);
+    },
     "of several scrapers one moves the mark": async (sums) => {
       assert.equal(await sums.moveMark("c1", NOW), undefined);
       const moved = await Promise.all([1, 2, 3].map(() => sums.moveMark("c1", NOW + MINUTE)));

@@ -40,7 +40,7 @@ describe("terminate takes the first step that is missing", () => {
     {
       name: "pods are evicted",
       v: view({ record: ending(), claim: going(), nodes: [node("going")], pods: [pod("a")] }),
-      want: ["WriteClaim", "Evict", "Event"],
+      want: ["WriteClaim", "Count", "Evict", "Event"],
     },
     {
       name: "an empty node is drained for at least 5 s",
@@ -214,7 +214,7 @@ describe("drain order", () => {
     const tolerant = pod("tolerant", { tolerations: [{ operator: "Exists" }] });
     const mirror = pod("mirror", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n", uid: "n" }] });
     const done = { ...pod("done"), status: { phase: "Succeeded" as const } };
-    expect(drainOf([tolerant, mirror, done]).map(({ type }) => type)).toEqual(["WriteClaim"]);
+    expect(evicted(drainOf([tolerant, mirror, done]))).toEqual([]);
   });
 
   it("a drain with a deadline deletes a pod in time for its grace period, whatever protects it", () => {
@@ -334,5 +334,62 @@ describe("the deadline of a drain", () => {
     const { actions } = advance(view({ record: ending(), claim: graceful(), nodes: [node("going")] }));
     const kinds = actions.flatMap((action) => (action.type === "Event" ? [`${action.event.reason} ${action.event.about.kind}`] : []));
     expect(kinds).toEqual(["TerminationGracePeriodExpiring NodeClaim", "TerminationGracePeriodExpiring Node"]);
+  });
+});
+
+describe("the pods that a disruption moves", () => {
+  const disrupted = (facts: object, spec: object = {}) => {
+    const kept = ending();
+    const claim = going(undefined, { annotations: { [TERMINATION_TIMESTAMP]: at(-3_600) } });
+    const daemon = pod("d", {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }] });
+    const v = view({
+      record: { ...kept, nodePool: "default", terminating: { reason: "expired", at: NOW - 20_000, ...facts } },
+      claim: { ...claim, spec: { ...claim.spec, ...spec } },
+      nodes: [node("going")],
+      pods: [pod("a"), pod("b"), daemon],
+    });
+    return advance(v).actions.filter((action) => action.type === "Count");
+  };
+  const labels = {
+    reason: "expired",
+    nodepool: "default",
+    capacity_type: "on-demand",
+    consolidation_policy: "",
+    termination_mode: "graceful",
+  };
+
+  it.for([
+    { name: "are counted when the drain begins, without those of DaemonSets", facts: {}, spec: {}, more: {} },
+    {
+      name: "have the policy of a consolidation",
+      facts: { reason: "underutilized", consolidationPolicy: "balanced" },
+      spec: {},
+      more: { reason: "underutilized", consolidation_policy: "balanced" },
+    },
+    {
+      name: "have a time limit by terminationGracePeriod",
+      facts: {},
+      spec: { terminationGracePeriod: "1h" },
+      more: { termination_mode: "eventual" },
+    },
+    {
+      name: "have no time where terminationGracePeriod is 0",
+      facts: {},
+      spec: { terminationGracePeriod: "0s" },
+      more: { termination_mode: "forceful" },
+    },
+  ])("$name", ({ facts, spec, more }) => {
+    expect(disrupted(facts, spec)).toEqual([
+      { type: "Count", metric: "pods_disruption_initiated_total", labels: { ...labels, ...more }, by: 2 },
+    ]);
+  });
+
+  it("are not counted when a user deletes the NodeClaim, nor once the drain has begun", () => {
+    expect(disrupted({ reason: "deleted" })).toEqual([]);
+    const condition = { type: "Drained", status: "Unknown", reason: "Draining", message: "", lastTransitionTime: at(3) } as const;
+    const claim = going();
+    const begun = { ...claim, status: { ...claim.status, conditions: [...(claim.status?.conditions ?? []), condition] } };
+    const { actions } = advance(view({ record: ending(), claim: begun, nodes: [node("going")], pods: [pod("a")] }));
+    expect(actions.map(({ type }) => type)).not.toContain("Count");
   });
 });
