@@ -21,7 +21,7 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   BURSTABLE_PRICE:
     "`surplus`: a T type counts its price and the surplus credits that the requests of its pods cost if they are used; `list`: its price alone",
   CLOUDWATCH_METRICS:
-    "what CloudWatch makes metrics of: `essential`: what a person on call needs, eight figures for each cluster without further labels; `all` values, each with the dimensions `cluster` and those of its labels, as Karpenter's dashboards need them; `both`: each once more without it, for dashboards that name no cluster, at twice the price; `counts`: no gauges; `none`. What is not sent stays in the log. A metric costs $0.30 a month: [what it costs](metrics-and-events.md#what-metrics-cost)",
+    "what CloudWatch makes metrics of: `essential`: what a person on call needs, eight figures for each cluster without further labels; `all` values, each with the dimensions `cluster` and those of its labels, as Karpenter's dashboards need them; `both`: each once more without it, for dashboards that name no cluster, at twice the price; `counts`: of gauges only the essential ones; `none`. What is not sent stays in the log. A metric costs $0.30 a month: [what it costs](metrics-and-events.md#what-metrics-cost)",
   CLUSTER_CA_BUNDLE: "`caBundle` of the cluster, if the deployment names one; EKS is asked otherwise",
   CLUSTER_ENDPOINT: "`endpoint` of the cluster, if the deployment names one; EKS is asked otherwise",
   CLUSTER_NAME: "must be the cluster that `clusters` names; with several clusters it is refused",

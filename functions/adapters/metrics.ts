@@ -22,7 +22,7 @@ function unitOf(name: string): Unit {
  * - `essential`: what a person on call needs (metric-registry.ts), with the dimension `cluster` alone.
  * - `all`: each value, with the dimension `cluster` and those of its labels.
  * - `both`: the same, and once more without `cluster`, which is a second metric.
- * - `counts`: as `all`, without gauges.
+ * - `counts`: as `all`, of gauges only the essential ones, because alarms look at them, with `cluster` alone.
  * - `none`: no value.
  */
 export const SENT_METRICS = ["essential", "all", "both", "counts", "none"] as const;
@@ -55,7 +55,8 @@ export function dimensionSets(
     case "both":
       return cluster === undefined ? [full] : [full, own.slice(0, MAX_DIMENSIONS)];
     case "counts":
-      return type === "gauge" ? [] : [full];
+      if (type === "gauge") return isEssential ? [ofCluster] : [];
+      return [full];
     case "none":
       return [];
   }

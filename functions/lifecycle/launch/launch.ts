@@ -26,7 +26,7 @@ import { writeStatus } from "../../shared/write-status.ts";
 import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
 import { countCloudError } from "../measured-fleet.ts";
-import { countLaunchFailures, reportUserDataSize } from "./metrics.ts";
+import { countLaunchFailures, countRefusedLaunch, reportUserDataSize } from "./metrics.ts";
 import { readLaunchView } from "./view.ts";
 
 /**
@@ -58,6 +58,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     // Not allowed, or no such instance profile: written on the NodeClaim, where users look, and tried again until the
     // NodeClaim times out.
     if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
+    countRefusedLaunch(error, rendered.ok.request, deps.metrics);
     return refuse(refusedFor(error), { ...record, uid }, claim, deps);
   }
   // The pause after an earlier failure is over.
@@ -120,6 +121,8 @@ export async function launch(
     return await refuse({ kind, reason: why.reason, message: why.message }, rest, claim, deps);
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
+    // A template that was garbage-collected is rendered again at once.
+    if (error instanceof RefusedError) countRefusedLaunch(error, request, deps.metrics);
     return await afterLostAnswer(record, error, claim, deps, known);
   }
 }

@@ -1,6 +1,7 @@
+import { failureReason } from "../../../core/launch/failure.ts";
 import { USER_DATA_LIMIT } from "../../../core/launch/user-data.ts";
 import { utf8 } from "../../../core/lib/fnv.ts";
-import type { FleetResult, LaunchTemplate } from "../../../core/model/fleet.ts";
+import type { FleetRequest, FleetResult, LaunchTemplate } from "../../../core/model/fleet.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { Metrics } from "../../../core/ports/metrics.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
@@ -15,6 +16,15 @@ export function countLaunchFailures({ errors }: FleetResult, nodeClass: EC2NodeC
     const labels = { zone, zone_id: zoneIds.get(zone) ?? "", capacity_type: capacityType, reason: code };
     metrics.count("cloudprovider_instance_launch_failures_total", labels);
   }
+}
+
+/**
+ * Counts a launch that EC2 refuses as a whole, such as one that no policy allows: no offering is at fault, and it is
+ * tried again. The label `reason` is EC2's code where the error begins with one.
+ */
+export function countRefusedLaunch({ message }: Error, { capacityType }: Pick<FleetRequest, "capacityType">, metrics: Metrics): void {
+  const reason = /^(\w[\w.]*): /.exec(message)?.[1] ?? failureReason(message);
+  metrics.count("cloudprovider_instance_launch_failures_total", { zone: "", zone_id: "", capacity_type: capacityType, reason });
 }
 
 /** From this share of EC2's limit on, a longer NodePool name or one more label may exceed it. */

@@ -112,6 +112,17 @@ it("the essential metrics have the dimension cluster alone, and their labels sta
   expect(gauge).toEqual({ cluster: "one", nodepool: "default", reason: "Empty", karpenter_nodepools_allowed_disruptions: 1 });
 });
 
+it.each<SentMetrics>(["essential", "counts"])(
+  "CLOUDWATCH_METRICS=%s sends the gauge that an alarm looks at, with the dimension cluster alone",
+  (sent) => {
+    const lines = emitted(
+      (metrics) => metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, 2),
+      emfMetrics(sent, "one"),
+    );
+    expect(dimensionSets(lines)).toEqual({ karpenter_scheduler_unschedulable_pods_count: [["cluster"]] });
+  },
+);
+
 it.each<{ sent: SentMetrics; sets: Record<string, unknown> }>([
   {
     sent: "all",

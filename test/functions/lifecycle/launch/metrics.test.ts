@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { LaunchTemplate } from "../../../../core/model/fleet.ts";
 import { memoryMetrics } from "../../../../functions/adapters/metrics.ts";
-import { countLaunchFailures, reportUserDataSize } from "../../../../functions/lifecycle/launch/metrics.ts";
+import { countLaunchFailures, countRefusedLaunch, reportUserDataSize } from "../../../../functions/lifecycle/launch/metrics.ts";
 import { nodeClass } from "../../../core/launch/support.ts";
 import { recordingLog } from "../../../support/fakes.ts";
 
@@ -17,6 +17,21 @@ it("each offering that a launch was refused is counted by zone, capacity type an
   expect(metrics.records.map(({ labels }) => labels)).toEqual([
     { zone: "us-west-2a", zone_id: zoneId, capacity_type: "spot", reason: "InsufficientInstanceCapacity" },
     { zone: "", zone_id: "", capacity_type: "spot", reason: "VcpuLimitExceeded" },
+  ]);
+});
+
+it.for([
+  { message: "UnauthorizedOperation: You are not authorized to perform this operation.", reason: "UnauthorizedOperation" },
+  { message: "InvalidLaunchTemplateId.Malformed: lt-1", reason: "InvalidLaunchTemplateId.Malformed" },
+  { message: "EC2 answered with neither an instance nor an error", reason: "LaunchFailed" },
+])("a launch that EC2 refuses as a whole is counted without a zone, by EC2's code: $message", ({ message, reason }) => {
+  const metrics = memoryMetrics();
+  countRefusedLaunch(new Error(message), { capacityType: "spot" }, metrics);
+  expect(metrics.records).toEqual([
+    {
+      ...{ kind: "count", name: "cloudprovider_instance_launch_failures_total", value: 1 },
+      labels: { zone: "", zone_id: "", capacity_type: "spot", reason },
+    },
   ]);
 });
 
