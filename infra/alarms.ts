@@ -18,6 +18,8 @@ interface AlarmSpec {
   /** So many of the last `of` periods of five minutes. */
   readonly periods: number;
   readonly of?: number;
+  /** It looks at a metric that the functions send, which CLOUDWATCH_METRICS=none keeps them from. */
+  readonly needsMetrics?: true;
   /** No value is as bad as a bad one: what should always be there is not. */
   readonly missingIsBad?: true;
 }
@@ -78,18 +80,21 @@ export function alarmSpecs(stack: Stack, names: readonly FunctionName[]): Readon
     },
     PodsWait: {
       metric: ofClusters("MAX", "scheduler_unschedulable_pods_count"),
+      needsMetrics: true,
       says: "Pods have waited for 15 minutes that no NodePool can hold.",
       threshold: 1,
       periods: 3,
     },
     LaunchesFail: {
       metric: ofClusters("SUM", "cloudprovider_instance_launch_failures_total"),
+      needsMetrics: true,
       says: "EC2 cannot give what is asked for.",
       threshold: 10,
       periods: 3,
     },
     InterruptionsLate: {
       metric: ofClusters("MAX", "interruption_message_queue_duration_seconds"),
+      needsMetrics: true,
       says: "A notice of EC2 was dealt with more than a minute after EC2 had sent it.",
       threshold: 60,
       periods: 1,
@@ -97,8 +102,15 @@ export function alarmSpecs(stack: Stack, names: readonly FunctionName[]): Readon
   };
 }
 
+interface AlarmOptions {
+  readonly functions: ReadonlyMap<FunctionName, LambdaFunction>;
+  readonly topic: ITopic;
+  /** The value of CLOUDWATCH_METRICS. */
+  readonly sent: string;
+}
+
 /** Makes the alarms, which tell the topic. An alarm costs $0.10 a month for each metric that it looks at. */
-export function makeAlarms(stack: Stack, functions: ReadonlyMap<FunctionName, LambdaFunction>, topic: ITopic): void {
+export function makeAlarms(stack: Stack, { functions, topic, sent }: AlarmOptions): void {
   for (const [name, { logGroup }] of functions) {
     if (FUNCTIONS[name].schedules.length === 0) continue;
     new MetricFilter(stack, `FailedSweepsOf${name}`, {
@@ -110,6 +122,7 @@ export function makeAlarms(stack: Stack, functions: ReadonlyMap<FunctionName, La
     });
   }
   for (const [name, spec] of Object.entries(alarmSpecs(stack, [...functions.keys()]))) {
+    if (spec.needsMetrics && sent === "none") continue;
     const alarm = new Alarm(stack, name, {
       alarmName: `${stack.stackName}-${name}`,
       alarmDescription: `${spec.says} ${RUNBOOK}, ${name}.`,

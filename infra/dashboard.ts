@@ -62,7 +62,8 @@ function search({ metric, statistic, by }: Shown, clusters: readonly string[], s
   const names = clusters.map((name) => `"${name}"`).join(" OR ");
   const shared = isOfQueue(metric) && clusters.length > 1;
   const ofClusters = shared || names.length > MAX_CLUSTERS_CHARACTERS ? "" : ` cluster=(${names})`;
-  const parts = [...(shared ? [] : ["cluster"]), ...(sent === "essential" || by === undefined ? [] : [by])];
+  const isOfCluster = sent === "essential" || (sent === "counts" && metricOf(metric).type === "gauge");
+  const parts = [...(shared ? [] : ["cluster"]), ...(isOfCluster || by === undefined ? [] : [by])];
   const label = parts.map((name) => `\${PROP('Dim.${name}')}`).join(" ") || "all clusters";
   return new MathExpression({
     expression: `SEARCH('Namespace="Karpenter" MetricName="karpenter_${metric}"${ofClusters}', '${statistic}', ${PERIOD.toSeconds()})`,
@@ -76,7 +77,7 @@ function search({ metric, statistic, by }: Shown, clusters: readonly string[], s
 function isSent(metric: MetricName, sent: string): boolean {
   const { type, isEssential = false } = metricOf(metric);
   if (sent === "none") return false;
-  return sent === "essential" ? isEssential : sent === "counts" ? type !== "gauge" : true;
+  return sent === "essential" ? isEssential : sent === "counts" ? isEssential || type !== "gauge" : true;
 }
 
 export interface DashboardOptions {

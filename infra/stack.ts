@@ -219,9 +219,13 @@ export class AutoscalerStack extends Stack {
   }
 
   #show(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
-    const sent = this.settings.settings["CLOUDWATCH_METRICS"] ?? SETTINGS.CLOUDWATCH_METRICS.fallback;
+    const sent = this.#sentMetrics();
     const clusters = this.settings.clusters.map(({ name }) => name);
     makeDashboard(this, { clusters, sent, functions, deadLetters: this.#deadLetters });
+  }
+
+  #sentMetrics(): string {
+    return this.settings.settings["CLOUDWATCH_METRICS"] ?? SETTINGS.CLOUDWATCH_METRICS.fallback;
   }
 
   /** Alarms where somebody is told: each costs money, and `status` looks at the queues, too. */
@@ -230,6 +234,6 @@ export class AutoscalerStack extends Stack {
     if (alarmTopicArn === undefined) return;
     const topic = Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
     watchDeadLetters(this.#deadLetters, topic);
-    makeAlarms(this, functions, topic);
+    makeAlarms(this, { functions, topic, sent: this.#sentMetrics() });
   }
 }

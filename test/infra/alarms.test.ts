@@ -12,12 +12,15 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const outDir = temporaryFolder("alarms");
 
-const { stack } = makeApp({
-  settings: parseSettings({ clusters: [{ name: "c1" }], alarmTopicArn: "arn:aws:sns:us-west-2:111122223333:on-call" }, "test"),
-  outDir,
-  code: () => Code.fromInline("exports.handler = async () => {};"),
-});
-const template = Template.fromStack(stack);
+const templateFor = (settings: Readonly<Record<string, string>> = {}): Template => {
+  const { stack } = makeApp({
+    settings: parseSettings({ clusters: [{ name: "c1" }], alarmTopicArn: "arn:aws:sns:us-west-2:111122223333:on-call", settings }, "test"),
+    outDir,
+    code: () => Code.fromInline("exports.handler = async () => {};"),
+  });
+  return Template.fromStack(stack);
+};
+const template = templateFor();
 
 interface AlarmProperties {
   readonly AlarmName?: string;
@@ -74,6 +77,13 @@ describe("alarms", () => {
     expect((METRICS as Readonly<Record<string, { isEssential?: true }>>)[metric]?.isEssential).toBe(true);
   });
 
+  it("with CLOUDWATCH_METRICS=none no alarm looks at what is not sent", () => {
+    const silent = Object.values(templateFor({ CLOUDWATCH_METRICS: "none" }).findResources("AWS::CloudWatch::Alarm"));
+    const named = (all: readonly object[]): readonly string[] => all.flatMap(({ AlarmName }: { AlarmName?: string }) => AlarmName ?? []);
+    const missing = named(alarms).filter((name) => !named(silent.map(({ Properties }) => Properties)).includes(name));
+    expect(missing.map((name) => name.replace("karpenter-serverless-", ""))).toEqual(["PodsWait", "LaunchesFail", "InterruptionsLate"]);
+  });
+
   it("the log line of a failed sweep is the one that the functions write", () => {
     const filters = Object.values(template.findResources("AWS::Logs::MetricFilter"));
     expect(filters).toHaveLength(4);
@@ -81,6 +91,21 @@ describe("alarms", () => {
     for (const { Properties } of filters) {
       const [, message = "none"] = /"([^"*]+)\*"/.exec(Properties.FilterPattern) ?? [];
       expect(source).toContain(`"${message}`);
+    }
+  });
+
+  it("each rule of Prometheus has a situation in which promtool sees it raised, and one in which it is quiet", () => {
+    const { tests } = parse(readFileSync("infra/grafana/alerts.test.yaml", "utf8")) as {
+      tests: { input_series: object[]; alert_rule_test: { alertname: string; exp_alerts?: object[] }[] }[];
+    };
+    const raised = tests.flatMap(({ alert_rule_test: all }) =>
+      all.flatMap(({ alertname, exp_alerts = [] }) => (exp_alerts.length > 0 ? [alertname] : [])),
+    );
+    expect(raised.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    // Each has a second cluster or NodePool that is not named, or a time at which nothing is raised.
+    for (const { input_series: series, alert_rule_test: all } of tests) {
+      const named = all.flatMap(({ exp_alerts = [] }) => exp_alerts).length;
+      expect(series.length > named || all.some(({ exp_alerts = [] }) => exp_alerts.length === 0)).toBe(true);
     }
   });
 
