@@ -2,7 +2,7 @@ import { nearest } from "../core/lib/nearest.ts";
 import { asksForHelp, twoColumns } from "../functions/adapters/command-line.ts";
 import { PROGRAM } from "../functions/adapters/program.ts";
 import { VERSION } from "../functions/adapters/version.ts";
-import { WIDTH } from "./columns.ts";
+import { fitted, WIDTH } from "./columns.ts";
 import { type Answer, type Command, commandHelp, type Print } from "./command.ts";
 import { InputError, sentenceOf } from "./input-error.ts";
 
@@ -48,7 +48,7 @@ async function answerTo(name: string | undefined, rest: readonly string[], comma
   if (name === "--version") return { output: `karpenter-serverless ${VERSION}\n` };
   if (name === undefined) throw new InputError(`name a command, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const command = commands.find((one) => one.name === name);
-  if (asksForHelp([name, ...rest])) return { output: command === undefined ? programHelp(commands) : await commandHelp(command) };
+  if (asksForHelp([name, ...rest])) return { output: fitted(command === undefined ? programHelp(commands) : await commandHelp(command)) };
   if (command !== undefined) return await command.run(rest, print);
   if (name.startsWith("-")) throw new InputError(`name a command before ${name}, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const near = nearest(name, names);

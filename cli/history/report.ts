@@ -2,6 +2,7 @@ import { type Report, reportOf } from "../../core/history/report.ts";
 import { dollars, whyItEnds } from "../../core/history/words.ts";
 import { span } from "../../core/lib/duration.ts";
 import { perHour } from "../../core/model/prices.ts";
+import { fitted } from "../columns.ts";
 import { InputError } from "../input-error.ts";
 import type { HistorySource } from "./source.ts";
 import { timeText } from "./time.ts";
@@ -110,5 +111,8 @@ function asMarkdown(made: Report, nodePool: string | undefined): string {
       ? ["", "NodeClaims whose launch brought no machine:", "", ...list(launchFailures, failureText)]
       : []),
     ...table(["day", "NodePool", "capacity type", "node hours", "cost"], days),
-  ].join("\n")}\n`;
+  ]
+    // A table of Markdown has a line for each row, however long.
+    .map((line) => (line.startsWith("|") ? line : fitted(line)))
+    .join("\n")}\n`;
 }

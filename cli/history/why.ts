@@ -6,7 +6,7 @@ import { nearest } from "../../core/lib/nearest.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { perHour } from "../../core/model/prices.ts";
-import { wrapped } from "../columns.ts";
+import { fitted, wrapped } from "../columns.ts";
 import { InputError } from "../input-error.ts";
 import { type ClaimStory, claimStory, claimsOfNode, type PodStory, podStory, readNodeStays } from "./read.ts";
 import type { HistorySource } from "./source.ts";
@@ -62,7 +62,7 @@ export async function why(subject: Subject, source: HistorySource, { since, json
   const parts = pod
     ? [...podLines(subject, pod), ...stories.map((story) => storyLines(story, now, SHORT).join("\n"))]
     : stories.map((story) => [...storyLines(story, now), ...stayLines(story, stays)].join("\n"));
-  return `${parts.join("\n\n")}\n`;
+  return `${fitted(parts.join("\n\n"))}\n`;
 }
 
 async function unknown(

@@ -103,7 +103,10 @@ function newNode(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, pools:
   const name = first?.type.name ?? claim.instanceTypes[0];
   return [
     "",
-    `  ${isOne ? "" : `${claims.length} × `}${name} at ${perHour(claim.pricePerHour)}${isOne ? "" : " each"}${where}, NodePool ${claim.nodePool}`,
+    ...wrapped(
+      `${isOne ? "" : `${claims.length} × `}${name} at ${perHour(claim.pricePerHour)}${isOne ? "" : " each"}${where}, NodePool ${claim.nodePool}`,
+      2,
+    ),
     ...labelled("pods", podsText(claims), 4),
     ...roomLines(isOne ? "room" : "full", parseResources(claim.requests), typeRoom(first?.type)),
     ...labelled("type", typeText(claim, priced), 4),

@@ -4,7 +4,7 @@ import { rfc3339 } from "../../core/model/conditions.ts";
 import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import { stepText } from "../../core/overview/steps.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import type { Course, Step } from "../../core/what-if/rehearse.ts";
+import type { Course } from "../../core/what-if/rehearse.ts";
 import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "../../core/what-if/what-if.ts";
 import { wrapped } from "../columns.ts";
 import { billTable, dollars } from "./table.ts";
@@ -103,14 +103,13 @@ function courseText({ steps, podsMoved, settledAt, outcome }: Course, now: numbe
 
 function stepLines({ steps }: Course, now: number, title: string): readonly string[] {
   if (steps.length === 0) return [];
-  const shown = steps
-    .slice(0, MAX_STEPS)
-    .flatMap((step) => wrapped(timedStep(step, now), 2).map((line, i) => (i === 0 ? line : `          ${line.trim()}`)));
+  const shown = steps.slice(0, MAX_STEPS).flatMap((step) => {
+    const [first = "", ...others] = wrapped(stepText(step), 10);
+    return [`  ${`+${span(step.at - now)}`.padEnd(8)}${first.trimStart()}`, ...others];
+  });
   const more = steps.length - MAX_STEPS;
   return [title, ...shown, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
 }
-
-const timedStep = (step: Step, now: number): string => `+${span(step.at - now)}`.padEnd(8) + stepText(step);
 
 function driftLines(changed: ChangedOutcome | undefined): readonly string[] {
   if (changed === undefined || changed.drifted.length === 0) return [];

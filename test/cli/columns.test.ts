@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { labelled, WIDTH, widthOf, wrapped } from "../../cli/columns.ts";
+import { fitted, labelled, WIDTH, widthOf, wrapped } from "../../cli/columns.ts";
 import { perHour } from "../../core/disruption/prices/money.ts";
 
 it("wrapped text breaks between words, keeps every word, and stays within the width", () => {
@@ -46,4 +46,32 @@ it.for([
   { name: "a terminal of 300 columns", stream: { isTTY: true, columns: 300 }, want: 140 },
 ])("lines on $name are $want wide", ({ stream, want }) => {
   expect(widthOf(stream)).toBe(want);
+});
+
+it("what is too long for the terminal goes on under its own column, and a long word is indented less", () => {
+  const help = `  --set FIELD=VALUE  one field, as in ${"x".repeat(35)} (several times)\n  --json  short`;
+  expect(fitted(help, 50).split("\n")).toEqual([
+    "  --set FIELD=VALUE  one field, as in",
+    `${" ".repeat(15)}${"x".repeat(35)}`,
+    "                     (several times)",
+    "  --json  short",
+  ]);
+  expect(fitted(`  --set FIELD=VALUE  ${"y".repeat(40)}`, 50).split("\n")).toEqual([
+    "  --set FIELD=VALUE",
+    `${" ".repeat(10)}${"y".repeat(40)}`,
+  ]);
+});
+
+it("fitted text has no line that is wider than the terminal, and keeps every word", () => {
+  const word = fc.stringMatching(/^[a-z/.=-]{1,30}$/);
+  const line = fc.tuple(fc.integer({ min: 0, max: 25 }), word, fc.array(word, { maxLength: 30 }));
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 1, maxLength: 5 }), (lines) => {
+      const text = lines.map(([indent, term, words]) => `${" ".repeat(indent)}${term}  ${words.join(" ")}`.trimEnd()).join("\n");
+      const shown = fitted(text, 60);
+      for (const one of shown.split("\n")) expect(one.length).toBeLessThanOrEqual(60);
+      expect(shown.split(/\s+/)).toEqual(text.split(/\s+/));
+    }),
+    { seed: 20_261_125 },
+  );
 });
