@@ -22,10 +22,11 @@ const JSON_OF: Readonly<Record<string, string>> = {
   cost: "`--json`: `perMonth`, `perCluster` and `parts` in USD, `peers`",
 };
 
-/** The file of the schema; that of `lab` is of its report, and the data of a view has a page. */
+/** The files of the schemas; the lab has two, and the data of a view has a page. */
 function schemaOf(name: string): string {
-  const file = name === "lab" ? "lab-report" : name;
-  return name === "view" ? "" : ` Its schema: [${file}.json](schemas/${file}.json).`;
+  if (name === "view") return "";
+  if (name === "lab") return " Their schemas: [lab-log.json](schemas/lab-log.json), [lab-report.json](schemas/lab-report.json).";
+  return ` Its schema: [${name}.json](schemas/${name}.json).`;
 }
 
 async function section(command: Command): Promise<string> {

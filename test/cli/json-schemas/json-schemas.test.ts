@@ -42,6 +42,15 @@ try {
   process.stdout.write = write;
 }
 
+/** The lines of the lab's log. */
+const logged: string[] = [];
+process.stdout.write = ((text: string) => logged.push(...text.split("\n").filter(Boolean)) > 0) as typeof process.stdout.write;
+try {
+  await runLab(["inflate", "--json"]);
+} finally {
+  process.stdout.write = write;
+}
+
 const silent = (): void => {};
 const printed = async (command: Command, args: readonly string[]): Promise<string> => {
   const { output, parts = [] } = await command.run(args, silent);
@@ -61,6 +70,7 @@ const OUTPUTS: Readonly<Record<Name, readonly (() => Promise<string>)[]>> = {
     () => printed(whatIfCommand, [scenario, "--format", "json"]),
     () => printed(whatIfCommand, [scenario, "--format", "json", "--budget", "default=20%", "--from-scratch"]),
   ],
+  "lab-log": logged.map((line) => async () => line),
   "lab-report": [async () => readFileSync(labReport, "utf8")],
   status: [async () => (await status(INSTALLED, new Installed().installationPorts())).output],
   doctor: [async () => (await doctor(INSTALLED, new Installed().installationPorts())).output],
@@ -95,6 +105,12 @@ it("the history that is checked has entries of most types", async () => {
   const types = new Set(entries.map(({ type }) => type));
   for (const type of ["Planned", "Launched", "Registered", "Initialized", "Disrupted", "Terminating", "Removed", "PodsWaited"])
     expect(types).toContain(type);
+});
+
+it("the lab's log that is checked has lines of the functions, and of the lab itself", () => {
+  expect(logged.length).toBeGreaterThan(10);
+  expect(logged.some((line) => line.includes('"reconcileID"'))).toBe(true);
+  expect(logged.some((line) => line.includes('"logger":"lab"'))).toBe(true);
 });
 
 it("docs/schemas has no other file, and each command that prints JSON names its schema", () => {

@@ -206,10 +206,21 @@ const dollars = z.record(z.string(), z.number()).describe("USD a month");
 const cost = z.strictObject({ perMonth: z.number(), perCluster: z.number(), parts: dollars, peers: dollars });
 
 /** By the name of the file in docs/schemas: what prints it, and its shape. */
+/** A line of the functions' log has fields of its own beside these: docs/metrics-and-events.md, "Log lines". */
+const labLog = z.looseObject({
+  level: z.enum(["DEBUG", "INFO", "ERROR"]),
+  time: time.describe("of the lab's clock, RFC 3339, UTC"),
+  logger: z.string().describe('"controller" for lines of the functions, "lab" for what the lab itself does'),
+  message: z.string(),
+  controller: z.string().optional().describe("Karpenter's name of the controller"),
+  reconcileID: z.string().optional().describe("one for all lines of a wake-up, a sweep or a notice"),
+});
+
 export const SCHEMAS = {
   solve: { of: "solve FILE", shape: solve },
   consolidate: { of: "consolidate FILE", shape: consolidate },
   "what-if": { of: "what-if --format json", shape: whatIf },
+  "lab-log": { of: "lab --json, a line", shape: labLog },
   "lab-report": { of: "lab --report FILE", shape: lab },
   status: { of: "status --json", shape: status },
   doctor: { of: "doctor --json", shape: doctor },
