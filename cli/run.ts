@@ -20,12 +20,7 @@ export interface Streams {
 export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
   const [name, ...rest] = args;
   try {
-    const {
-      output,
-      parts,
-      messages = [],
-      isUsable = true,
-    } = await answerTo(name, rest, commands, (line) => void stdout.write(`${line}\n`));
+    const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands, { stdout, stderr });
     stderr.write(messages.map((line) => `${line}\n`).join(""));
     stdout.write(output);
     if (parts !== undefined && !printed(parts, stdout)) return 2;
@@ -43,16 +38,42 @@ function printed(parts: Generator<string, boolean>, stdout: Streams["stdout"]): 
   return part.value;
 }
 
-async function answerTo(name: string | undefined, rest: readonly string[], commands: readonly Command[], print: Print): Promise<Answer> {
+async function answerTo(
+  name: string | undefined,
+  rest: readonly string[],
+  commands: readonly Command[],
+  { stdout, stderr }: Streams,
+): Promise<Answer> {
+  const print: Print = (line) => void stdout.write(`${line}\n`);
   const names = commands.map((command) => command.name);
   if (name === "--version") return { output: `karpenter-serverless ${VERSION}\n` };
   if (name === undefined) throw new InputError(`name a command, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const command = commands.find((one) => one.name === name);
   if (asksForHelp([name, ...rest])) return { output: fitted(command === undefined ? programHelp(commands) : await commandHelp(command)) };
-  if (command !== undefined) return await command.run(rest, print);
+  if (command !== undefined) return await atWork(command, stderr, () => command.run(rest, print));
   if (name.startsWith("-")) throw new InputError(`name a command before ${name}, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const near = nearest(name, names);
   throw new InputError(`there is no command ${name}; ${near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`}`);
+}
+
+/** Commands that ask nothing and print nothing before their answer, while AWS or a cluster answers. */
+const ANSWERS_AT_THE_END: ReadonlySet<string> = new Set(["status", "doctor", "why", "history", "report", "rebuild", "synth"]);
+/** How long a command works without a sign of it. */
+const SIGN_EVERY_MS = 2_000;
+
+/** Says on standard error, also in a pipe, that a command which answers at its end still works. */
+async function atWork(command: Command, stderr: Streams["stderr"], work: () => Promise<Answer>): Promise<Answer> {
+  if (!ANSWERS_AT_THE_END.has(command.name)) return work();
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds += SIGN_EVERY_MS / 1_000;
+    stderr.write(`${command.name}: reading for ${seconds} s\n`);
+  }, SIGN_EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function programHelp(commands: readonly Command[]): string {

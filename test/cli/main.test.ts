@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { consolidateCommand } from "../../cli/consolidate/command.ts";
 import { convertCommand } from "../../cli/convert/command.ts";
 import { rebuildCommand } from "../../cli/rebuild/command.ts";
@@ -137,4 +137,29 @@ it("the program ends with exit code 2 when the command line is bad", { timeout: 
 it("a reader of the output that ends early is no error of the program", { timeout: 30_000 }, () => {
   const piped = `"${process.execPath}" cli/main.ts manifests --cluster c1 | true`;
   expect(spawnSync("sh", ["-c", piped], { encoding: "utf8" }).stderr).toBe("");
+});
+
+it("a command that waits for answers says on standard error that it works, and its output stays clean", async () => {
+  vi.useFakeTimers();
+  try {
+    let answered = (): void => {};
+    const slow = {
+      name: "doctor",
+      summary: "",
+      options: {},
+      run: () => new Promise<{ output: string }>((done) => (answered = () => done({ output: "{}\n" }))),
+    };
+    const [out, err]: [string[], string[]] = [[], []];
+    const ended = runCommandLine([slow], ["doctor"], {
+      stdout: { write: (text) => out.push(text) },
+      stderr: { write: (text) => err.push(text) },
+    });
+    await vi.advanceTimersByTimeAsync(5_000);
+    answered();
+    expect(await ended).toBe(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([out.join(""), err.join("")]).toEqual(["{}\n", "doctor: reading for 2 s\ndoctor: reading for 4 s\n"]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -30,6 +30,19 @@ const EMPTY: readonly (readonly [RegExp, string])[] = [
 const folders = [resolve(import.meta.dirname, "../../../infra/grafana"), ...process.argv.slice(2)];
 const dir = mkdtempSync(join(tmpdir(), "prometheus-"));
 
+/** The scrape configuration that the document shows is one that Prometheus takes. */
+function checkDocumented(): void {
+  const page = readFileSync(resolve(import.meta.dirname, "../../../docs/metrics-and-events.md"), "utf8");
+  const [, block = ""] = /^```yaml\n(scrape_configs:[\s\S]*?)^```/m.exec(page) ?? [];
+  const [token, config] = [join(dir, "documented-token"), join(dir, "documented.yml")];
+  writeFileSync(token, TOKEN);
+  writeFileSync(config, block.replace(/credentials_file: [^ ]+/, `credentials_file: ${token}`));
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "config", config], { encoding: "utf8" });
+  if (status !== 0 || !block.includes("job_name"))
+    throw new Error(`the scrape configuration of the document is refused: ${stdout}${stderr}`);
+}
+checkDocumented();
+
 /** A lab with a NodePool that has limits and consolidates, some nodes, and pods that wait. */
 async function play(seed: number): Promise<Lab> {
   const pool = nodePool([ON_DEMAND]);
