@@ -188,7 +188,11 @@ export class Attempt {
     const real = order.filter(({ example }) => !virtual.has(example));
     for (const { index, pods } of this.nodes.length > 0 ? real : []) {
       const podData = this.problem.relaxations[index]?.[0];
-      if (podData !== undefined && podData.contradiction === undefined) waiting[index] = pods.filter((pod) => !this.#onNode(podData, pod));
+      if (podData === undefined) continue;
+      waiting[index] = pods.filter((pod) => {
+        if (podData.isAlternative) return !this.#onNodeByAnyTerm(index, pod);
+        return podData.contradiction !== undefined || !this.#onNode(podData, pod);
+      });
     }
     const isReal = new Set(real.map(({ index }) => index));
     const spent = new Set<Template>();
@@ -259,12 +263,23 @@ export class Attempt {
   /** Tries the relaxation steps of a pod, strictest first; each step on all nodes and claims before the next. */
   #placeOne(index: number, pod: Pod): boolean {
     if ((pod.spec.resourceClaims ?? []).length > 0) return false;
+    if (!this.#isKarpenters && this.#onNodeByAnyTerm(index, pod)) return true;
     for (const podData of this.problem.relaxations[index] ?? []) {
       if (podData.contradiction !== undefined) continue;
       if (!podData.hasTopology && this.#failedAt[podData.id] === this.claims.length) continue;
       if (this.#onNode(podData, pod) || this.#onClaim(podData, pod)) return true;
       this.#failedAt[podData.id] = this.claims.length;
       if (this.deferred.has(index)) return false;
+    }
+    return false;
+  }
+
+  /** Puts a pod with OR-ed terms on the first existing node that takes it by one of them: that costs nothing. */
+  #onNodeByAnyTerm(index: number, pod: Pod): boolean {
+    if (this.nodes.length === 0) return false;
+    for (const podData of this.problem.relaxations[index] ?? []) {
+      if (!podData.isAlternative || !podData.isWhole) return false;
+      if (podData.contradiction === undefined && this.#onNode(podData, pod)) return true;
     }
     return false;
   }

@@ -13,6 +13,7 @@ import { volumesOf } from "../rules/volumes.ts";
 import { RequirementSets } from "../tables/requirement-sets.ts";
 import { ResourceAxis } from "../tables/resource-axis.ts";
 import { typeTable } from "../tables/type-table.ts";
+import { cheapestTermsFirst } from "./cheapest-terms.ts";
 import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
 import { type ExistingNode, existingNodes } from "./existing-node.ts";
 import type { NodeView } from "./node-view.ts";
@@ -141,7 +142,8 @@ export function problemFor(
     const vector = axis.vector(podClass.requests);
     const volumeSets = volumeSetsOf(podClass, sets);
     const ownText = `${vector.join()} ${podClass.ports.length > 0 ? JSON.stringify(podClass.ports) : ""}`;
-    return (steps[c] ?? []).map(({ owned, required, ...step }): PodData => {
+    const inOrder = cheapestTermsFirst(steps[c] ?? [], { vector, pods: podClass.pods.length }, { templates, sets });
+    return inOrder.map(({ owned, required, ...step }): PodData => {
       const deciding = [...new Set([...owned, ...keptAway])];
       // Without them a claim could stay open to several domains: the plan would count its pods nowhere, kube-scheduler
       // in one domain.

@@ -23,6 +23,8 @@ export interface RelaxationStep {
   readonly relaxed: string | undefined;
   /** Whether the step has one of several OR-ed required terms of node affinity. */
   readonly isAlternative: boolean;
+  /** Whether the step keeps all preferences. */
+  readonly isWhole: boolean;
   readonly tolerations: readonly Toleration[];
   /** nodeSelector, one required term and the heaviest preferred term that is not relaxed yet. */
   readonly requirements: Requirements;
@@ -80,12 +82,14 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
   let tolerations = spec.tolerations ?? [];
   const selector = requirementsFromLabels(spec.nodeSelector);
 
+  const steps: RelaxationStep[] = [];
   const stepWithout = (relaxed: string | undefined): RelaxationStep => {
     const strict = intersectAll(selector, termRequirements(required[0]));
     const requirements = intersectAll(strict, termRequirements(preferredNode[0]?.term));
     return {
       relaxed,
       isAlternative: terms.length > 1,
+      isWhole: steps.length < Math.max(1, terms.length),
       tolerations,
       requirements,
       strict,
@@ -96,7 +100,7 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
     };
   };
 
-  const steps = [stepWithout(undefined)];
+  steps.push(stepWithout(undefined));
   const step = (relaxed: string): void => void steps.push(stepWithout(relaxed));
   while (required.length > 1) {
     required.shift();

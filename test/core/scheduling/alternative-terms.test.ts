@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
 import type { NodeSelectorRequirement, PodSpec } from "../../../core/model/pod.ts";
-import { nodePool, planFor, pod } from "../../support/scheduling/builders.ts";
+import { instanceType, nodePool, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const ARCH = "kubernetes.io/arch";
+const TYPE = "node.kubernetes.io/instance-type";
 const only = (key: string, ...values: string[]): NodeSelectorRequirement => ({ key, operator: "In", values });
 const anyOf = (...terms: NodeSelectorRequirement[]) => ({
   requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms.map((term) => ({ matchExpressions: [term] })) },
@@ -55,4 +56,28 @@ it.for([
   const plan = planFor({ pods: web(1, { affinity: { nodeAffinity } }) });
   expect(placedWeb(plan)).toBe(why === undefined ? 1 : 0);
   if (why !== undefined) expect(JSON.stringify(plan.podErrors)).toMatch(why);
+});
+
+it("of OR-ed terms the one with the cheapest nodes is taken, whatever their order", () => {
+  const instanceTypes = [instanceType("big.metal", 64, 256), instanceType("small.large", 2, 8)];
+  const affinity = { nodeAffinity: anyOf(only("karpenter.k8s.aws/instance-size", "metal"), only(ZONE, "zone-a", "zone-b", "zone-c")) };
+  const plan = planFor({ instanceTypes, pods: web(1, { affinity }) });
+  expect(plan.newNodeClaims.map(({ instanceTypes: [cheapest] }) => cheapest)).toEqual(["small.large"]);
+});
+
+it("of OR-ed terms the one that a heavier pool has nodes for comes before a cheaper one", () => {
+  const pools = [nodePool("heavy", { weight: 10, labels: { team: "blue" }, requirements: [only(TYPE, "big.metal")] }), nodePool("light")];
+  const instanceTypes = [instanceType("big.metal", 64, 256), instanceType("small.large", 2, 8)];
+  const affinity = { nodeAffinity: anyOf(only("karpenter.k8s.aws/instance-size", "large"), only("team", "blue")) };
+  const plan = planFor({ nodePools: pools, instanceTypes, pods: web(1, { affinity }) });
+  expect(plan.newNodeClaims.map(({ nodePool: name }) => name)).toEqual(["heavy"]);
+});
+
+it("an existing node that meets one of OR-ed terms takes the pod before a new node of another term", () => {
+  const { node, claim } = nodeWithClaim("node-1", { cpu: "16" });
+  const there = only(ZONE, node.metadata.labels?.[ZONE] ?? "");
+  const affinity = { nodeAffinity: anyOf({ ...there, operator: "NotIn" }, there) };
+  const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: web(2, { affinity }) });
+  expect(plan.newNodeClaims).toEqual([]);
+  expect(plan.existingNodes.flatMap(({ pods }) => pods)).toHaveLength(2);
 });
