@@ -10,6 +10,12 @@ import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
+/**
+ * Age of an Emptiness command, ms, above which it is decided anew: two sweeps, after which nothing but faults has kept
+ * it waiting.
+ */
+const MAX_EMPTY_AGE_MS = 120_000;
+
 /** Whether a command is still valid: for these candidates, or not, and why, in Karpenter's words. */
 export type Validation =
   | { readonly holds: true; readonly candidates: readonly Candidate[] }
@@ -54,6 +60,8 @@ export function validate(command: CommandRecord, view: ClusterView, simulate: Si
   const eligible = findCandidates(view).all.filter(filterOf(command.method, view.now));
   const remaining = eligible.filter(({ nodeClaim }) => planned.has(nodeClaim));
   const partial = command.method === "emptiness";
+  // Since so long ago pods may have come and gone.
+  if (partial && view.now - command.createdAt > MAX_EMPTY_AGE_MS) return { holds: false, why: "churn" };
   if (remaining.length === 0 || (!partial && remaining.length < planned.size)) return { holds: false, why: "churn" };
   const budget = allowance(poolBudgets(view, command.reason));
   const allowed = remaining.filter(({ nodePool }) => budget.take(nodePool.metadata.name));

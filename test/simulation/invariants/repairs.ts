@@ -12,6 +12,9 @@ const UNREAD_MS = MINUTE_MS;
 /** A sweep, retries and periods of faults, ms. */
 const RECOVERY_MS = 20 * MINUTE_MS;
 
+/** Whether a node counts for the share of broken ones: a NodePool's own, and for a NodeClaim without NodePool all. */
+const isPeer = ({ pool }: ClaimLife, life: ClaimLife): boolean => life.pool === "" || pool === life.pool;
+
 export const sickReplaced: Invariant = {
   name: "broken nodes are replaced",
   law: "Under NodeRepair a node whose hardware stays broken goes, unless more than a fifth of its NodePool is broken.",
@@ -25,7 +28,7 @@ export const sickReplaced: Invariant = {
         for (const life of staying) {
           // A node that drains is one of its NodePool's, too.
           const peers = [...history.claims.values()].filter(
-            ({ pool, registeredAt, goneAt }) => pool === life.pool && registeredAt !== undefined && goneAt === undefined,
+            (other) => isPeer(other, life) && other.registeredAt !== undefined && other.goneAt === undefined,
           );
           const isLone = peers.filter(isBroken).length <= 1;
           if (!isBroken(life) || !isSick(life, now, history) || !isLone) {
@@ -55,9 +58,10 @@ export const fewRepaired: Invariant = {
       if (life === undefined || life.deletedAt !== now || life.taintedAt !== undefined) return;
       if (forcedCause(life, now, history) !== SICK || forcedCause({ ...life, sick: undefined }, now, history) !== undefined) return;
       const before = now - UNREAD_MS;
-      const peers = [...history.claims.values()].filter(
-        ({ pool, registeredAt = now, goneAt = now }) => pool === life.pool && registeredAt < now && goneAt >= before,
-      );
+      const peers = [...history.claims.values()].filter((other) => {
+        const { registeredAt = now, goneAt = now } = other;
+        return isPeer(other, life) && registeredAt < now && goneAt >= before;
+      });
       const broken = peers.filter(
         ({ sick, machineEndedAt = now, goneAt = now }) =>
           sick !== undefined &&

@@ -174,3 +174,17 @@ describe("a Drift command", () => {
     expect(again(command, less, NOW, [record({ createdAt })]).holds).toBe(holds);
   });
 });
+
+describe("a command for empty nodes", () => {
+  const empty: Scene = { ...scene, pods: [] };
+  const command = decided(snapshot(empty));
+
+  it.for([
+    { name: "holds after its delay", ms: 15_000, holds: true },
+    { name: "holds after a sweep that was late", ms: 100_000, holds: true },
+    { name: "is decided anew when so much time has passed that pods may have come and gone", ms: 150_000, holds: false },
+  ])("$name", ({ ms, holds }) => {
+    expect(command.method).toBe("emptiness");
+    expect(again(command, empty, NOW + ms).holds).toBe(holds);
+  });
+});
