@@ -102,7 +102,7 @@ export function clusterSource(
     }
     const decided = isSame && snapshot.now - own.decidedAt < RENEW_MS ? undefined : decisionsOf(state, withTime(settings, name));
     if (decided === undefined && before !== undefined) {
-      own.overview = { ...before, at: first.at, claims: first.claims };
+      own.overview = { ...before, at: first.at, claims: first.claims, remarks };
     } else {
       own.overview = clusterOverview(name, state, decided, remarks);
       Object.assign(own, { fingerprint, decidedAt: snapshot.now });

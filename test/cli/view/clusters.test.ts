@@ -60,6 +60,16 @@ describe("a view of live clusters", () => {
     expect(revisions.length).toBeGreaterThanOrEqual(3);
   });
 
+  it("a remark is shown and goes with the look that brings it, although nothing else has changed", async () => {
+    const remarks = [[], ["Karpenter itself runs"], []];
+    let reads = 0;
+    const source = view({ id: "a", name: "a", read: async () => ({ ...sourceOf(at(reads, busy)), remarks: remarks[reads++] ?? [] }) });
+    for (const expected of remarks) {
+      await source.look();
+      expect((await source.scene("a"))?.remarks).toEqual(expected);
+    }
+  });
+
   it("a cluster that does not answer keeps its last picture and says why; the others go on", async () => {
     const source = view(cluster("a", at(0, busy), new InputError("connect to the VPN")), cluster("b", at(0, busy)));
     await source.look();
