@@ -3,6 +3,7 @@ import { forcedCause, isSick, SICK } from "./causes.ts";
 import { SICKNESS_TOLERATED_MS } from "./facts.ts";
 import type { ClaimLife } from "./history.ts";
 import type { Invariant } from "./invariant.ts";
+import { isSurplus } from "./static-pools.ts";
 
 const MINUTE_MS = 60_000;
 /** The share of a NodePool's nodes that may be broken while broken nodes are replaced. */
@@ -57,6 +58,7 @@ export const fewRepaired: Invariant = {
       const life = history.claims.get(object.metadata.uid ?? "");
       if (life === undefined || life.deletedAt !== now || life.taintedAt !== undefined) return;
       if (forcedCause(life, now, history) !== SICK || forcedCause({ ...life, sick: undefined }, now, history) !== undefined) return;
+      if (isSurplus(life, now, history)) return;
       const before = now - UNREAD_MS;
       const peers = [...history.claims.values()].filter((other) => {
         const { registeredAt = now, goneAt = now } = other;
