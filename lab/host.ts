@@ -49,7 +49,7 @@ export interface LabOptions {
   /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
   readonly joinDelayMs?: () => number;
   /** Whether EC2 leaves an instance out of the list that it is writing. */
-  readonly isUnlisted?: () => boolean;
+  readonly isUnlisted?: (id: string) => boolean;
   /** How old the states are that EC2's describe and list report now, ms. */
   readonly staleMs?: () => number;
   /** How many messages of a standard queue one invocation may get; 1 when absent. */

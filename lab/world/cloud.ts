@@ -30,7 +30,7 @@ export interface CloudOptions {
   /** How much later than usual a machine that starts now joins the cluster, ms; Infinity when it never does. */
   readonly joinDelayMs?: (() => number) | undefined;
   /** Whether EC2 leaves an instance out of the list that it is writing; describe by id is not touched. */
-  readonly isUnlisted?: (() => boolean) | undefined;
+  readonly isUnlisted?: ((id: string) => boolean) | undefined;
   /** How old the states are that describe and list report now, ms. 0 when absent. */
   readonly staleMs?: (() => number) | undefined;
 }

@@ -30,7 +30,7 @@ export interface FleetOptions {
   /** Instances whose status checks fail, by id. */
   readonly faults: ReadonlyMap<string, InstanceStatus>;
   /** Whether an instance is left out of a list. */
-  readonly isUnlisted?: (() => boolean) | undefined;
+  readonly isUnlisted?: ((id: string) => boolean) | undefined;
 }
 
 /** EC2's API as the functions use it: instant fleets, launch templates, describe, terminate. */
@@ -65,7 +65,7 @@ export function simulatedFleet(options: FleetOptions): Fleet {
         .filter(instances.isVisible)
         .map(instances.seen)
         .filter((instance) => instance.state !== "terminated" && belongsTo(instance, cluster))
-        .filter(() => !options.isUnlisted?.());
+        .filter(({ id }) => !options.isUnlisted?.(id));
     },
     async impaired() {
       refuseWhenThrottled();

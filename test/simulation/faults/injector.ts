@@ -1,4 +1,5 @@
 import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 import { FUNCTIONS } from "../../../infra/functions.ts";
 import type { Lab } from "../../../lab/host.ts";
 import type { CallHooks, KillVerdict, PortCall } from "../../../lab/world/intercept.ts";
@@ -16,15 +17,15 @@ export interface Injector {
   readonly skewMs: (invocation: Invocation | undefined) => number;
   readonly isFrozen: (invocation: Invocation) => boolean;
   readonly joinDelayMs: () => number;
-  /** Whether EC2 leaves an instance out of the list that it is writing. */
-  readonly isUnlisted: () => boolean;
+  /** Whether EC2 leaves the instance of this ID out of the list that it is writing. */
+  readonly isUnlisted: (id: string) => boolean;
   /** How old the states are that EC2's lists and descriptions report, ms. */
   readonly staleMs: () => number;
   /** How long ago an instance must have been written for the table's index to know of it, ms. */
   readonly indexLagMs: () => number;
   readonly isThrottled: (fn: string) => boolean;
   /** Counts a fault that takes effect outside of the injector. */
-  readonly hit: (what: string, fn: string) => void;
+  readonly hit: (what: string, fn: string, about?: string) => void;
   /** How many faults took effect, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
@@ -45,6 +46,8 @@ export interface Hit {
   readonly what: string;
   /** The function whose call it was, or the queue. */
   readonly fn: string;
+  /** The name of the object that a call to the API server was about, or the ID of the instance. */
+  readonly about?: string | undefined;
 }
 
 interface Armed extends Strike {
@@ -61,6 +64,12 @@ const MAX_FROZEN_MS = 40_000;
 /** Whether the policy refuses the call: by its kind of object, where it names one. */
 const isRefused = ({ port, method, kind }: Extract<Fault, { what: "policy" }>, call: PortCall): boolean =>
   port === call.port && method === call.method && (kind === undefined || kind === call.args[0]);
+
+/** The name of the object that a call to the API server is about. */
+function nameIn({ port, args: [, about] }: PortCall): string | undefined {
+  if (port !== "kubernetes") return undefined;
+  return typeof about === "string" ? about : (about as Partial<KubernetesObject> | undefined)?.metadata?.name;
+}
 
 /** `lab` is a function because the lab is constructed with these hooks; it is first called at the first remote call. */
 export function injector(lab: () => Lab, table: LosableTable, random: Random): Injector {
@@ -83,14 +92,19 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   let thoughts: Extract<Fault, { what: "second thought" }>[] = [];
 
   const now = (): number => lab().world.clock.now();
-  const hit = (what: string, fn: string): void => {
+  const hit = (what: string, fn: string, about?: string): void => {
     counts.set(what, (counts.get(what) ?? 0) + 1);
-    hits.push({ at: now(), what, fn });
+    hits.push({ at: now(), what, fn, about });
   };
-  const fail = (failure: Strike["failure"], { port, method, invocation }: PortCall, when: Strike["when"]): never => {
+  const fail = (failure: Strike["failure"], call: PortCall, when: Strike["when"]): never => {
+    const { port, method, invocation } = call;
     const actual = fitting(failure, port, method, when);
     const isTable = port === "store" && actual === "throttled";
-    hit(`${isTable ? "table throttles" : `fail ${actual}`}${when === "after" ? ", effect done" : ""}`, invocation?.name ?? "");
+    hit(
+      `${isTable ? "table throttles" : `fail ${actual}`}${when === "after" ? ", effect done" : ""}`,
+      invocation?.name ?? "",
+      nameIn(call),
+    );
     throw errorOf(actual);
   };
   /** A slow call uses up the time of its function, which Lambda ends at its timeout. */
@@ -187,9 +201,9 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
       if (isFull) hit("refuse invocation", fn);
       return isFull;
     },
-    isUnlisted: () => {
+    isUnlisted: (id) => {
       const lacks = partial.until > now() && random.next() < partial.share;
-      if (lacks) hit("missing in a list", "lifecycle");
+      if (lacks) hit("missing in a list", "lifecycle", id);
       return lacks;
     },
     staleMs: () => (stale.until > now() ? stale.ms : 0),

@@ -1,3 +1,4 @@
+import { CAPACITY_TYPE } from "../../../core/model/labels.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
@@ -138,6 +139,10 @@ const MARKED_MS = 180_000;
 /** From a refusal of the API server to the end of what it refused, ms: the sweep ends it when its wake-up is lost. */
 const REFUSED_MS = 180_000;
 
+/** Whether the NodeClaim may be launched into a reservation. */
+const mayBeReserved = ({ claim }: ClaimLife): boolean =>
+  claim.spec.requirements.some(({ key, values }) => key === CAPACITY_TYPE && values?.includes("reserved"));
+
 export const endsHaveCause: Invariant = {
   name: "ends have a cause",
   law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, too many replicas, or because EC2 has no machine for it, or after it has tainted its node for a disruption.",
@@ -152,10 +157,12 @@ export const endsHaveCause: Invariant = {
       // EC2 may have told another NodeClaim that it has no machine for this one, either.
       if (life.machine === undefined && now - history.soldOutAt() < MARKED_MS + history.skewMs) return;
       // Its creation, which had succeeded without an answer, was refused when it was repeated.
-      const isRefused = faults.hits.some(({ what, at }) => what.startsWith("fail refused") && now - at < REFUSED_MS);
+      const isRefused = faults.hits.some(
+        ({ what, at, about = life.name }) => what.startsWith("fail refused") && about === life.name && now - at < REFUSED_MS,
+      );
       if (life.machine === undefined && isRefused) return;
       // Others of the account may have used a reservation up meanwhile.
-      if (life.machine === undefined && lab.cloud.reservations.length > 0) return;
+      if (life.machine === undefined && mayBeReserved(life)) return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
     },
   }),

@@ -12,9 +12,11 @@ export const launchedOnce: Invariant = {
   watch: ({ faults }, violated) => {
     const started = new Map<string, string>();
     const startedAt = new Map<string, number>();
-    /** Whether a list of EC2 lacked a machine so long after this one was started. */
+    /** Whether a list of EC2 lacked the machine so long after it was started. */
     const isHidden = (id: string): boolean =>
-      faults.hits.some(({ what, at }) => what === "missing in a list" && at - (startedAt.get(id) ?? 0) >= LISTED_WITHIN_MS);
+      faults.hits.some(
+        ({ what, at, about }) => what === "missing in a list" && about === id && at - (startedAt.get(id) ?? 0) >= LISTED_WITHIN_MS,
+      );
     return {
       onLaunch: ({ instance }: SimulatedInstance) => {
         startedAt.set(instance.id, instance.launchedAt);
