@@ -46,8 +46,11 @@ function ofFunctions(names: readonly FunctionName[], stack: Stack, metricName: s
   return new MathExpression({ expression: join(ids.map((id) => `FILL(${id}, 0)`).join(", ")), usingMetrics, period, label: metricName });
 }
 
-/** The alarms of a stack, by the names of their runbooks. */
-export function alarmSpecs(stack: Stack, names: readonly FunctionName[]): Readonly<Record<string, AlarmSpec>> {
+/** How often a sum over all dimensions has each value of a cluster: `both` sends it with and without the cluster. */
+const copiesSent = (sent: string): number => (sent === "both" ? 2 : 1);
+
+/** The alarms of a stack, by the names of their runbooks. `sent` is the value of CLOUDWATCH_METRICS. */
+export function alarmSpecs(stack: Stack, names: readonly FunctionName[], sent: string): Readonly<Record<string, AlarmSpec>> {
   const swept = names.filter((name) => FUNCTIONS[name].schedules.length > 0);
   return {
     SweepsMissing: {
@@ -89,7 +92,7 @@ export function alarmSpecs(stack: Stack, names: readonly FunctionName[]): Readon
       metric: ofClusters("SUM", "cloudprovider_instance_launch_failures_total"),
       needsMetrics: true,
       says: "EC2 cannot give what is asked for.",
-      threshold: 10,
+      threshold: 10 * copiesSent(sent),
       periods: 3,
     },
     InterruptionsLate: {
@@ -121,7 +124,7 @@ export function makeAlarms(stack: Stack, { functions, topic, sent }: AlarmOption
       metricValue: "1",
     });
   }
-  for (const [name, spec] of Object.entries(alarmSpecs(stack, [...functions.keys()]))) {
+  for (const [name, spec] of Object.entries(alarmSpecs(stack, [...functions.keys()], sent))) {
     if (spec.needsMetrics && sent === "none") continue;
     const alarm = new Alarm(stack, name, {
       alarmName: `${stack.stackName}-${name}`,

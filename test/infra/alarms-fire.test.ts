@@ -3,7 +3,7 @@ import { Code } from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../core/ports/errors.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { emfMetrics, type MetricRecord } from "../../functions/adapters/metrics.ts";
+import { emfMetrics, type MetricRecord, SENT_METRICS, type SentMetrics } from "../../functions/adapters/metrics.ts";
 import { makeApp } from "../../infra/app.ts";
 import { parseSettings } from "../../infra/settings.ts";
 import { createLab, ENTRIES, type FunctionEntries, type Lab, type LabOptions } from "../../lab/host.ts";
@@ -14,17 +14,20 @@ import { type AlarmDefinition, emfPoints, firesAt, type Point } from "./evaluate
 
 /** A situation is played in the lab; the alarms of the template are evaluated over what the functions and AWS count. */
 
-const template = Template.fromStack(
-  makeApp({
-    settings: parseSettings({ clusters: [{ name: "c1" }], alarmTopicArn: "arn:aws:sns:us-west-2:111122223333:on-call" }, "test"),
-    outDir: temporaryFolder("alarms-fire"),
-    code: () => Code.fromInline("exports.handler = async () => {};"),
-  }).stack,
-);
-const alarms = Object.entries(template.findResources("AWS::CloudWatch::Alarm")).map(([id, { Properties }]) => ({
-  name: /, (\w+)\.$/.exec(Properties.AlarmDescription)?.[1] ?? id,
-  definition: Properties as AlarmDefinition,
-}));
+const outDir = temporaryFolder("alarms-fire");
+const templateFor = (sent: SentMetrics): Template => {
+  const alarmTopicArn = "arn:aws:sns:us-west-2:111122223333:on-call";
+  const settings = parseSettings({ clusters: [{ name: "c1" }], alarmTopicArn, settings: { CLOUDWATCH_METRICS: sent } }, "test");
+  return Template.fromStack(makeApp({ settings, outDir, code: () => Code.fromInline("exports.handler = async () => {};") }).stack);
+};
+const alarmsOf = (template: Template) =>
+  Object.entries(template.findResources("AWS::CloudWatch::Alarm")).map(([id, { Properties }]) => ({
+    name: /, (\w+)\.$/.exec(Properties.AlarmDescription)?.[1] ?? id,
+    definition: Properties as AlarmDefinition,
+  }));
+
+const template = templateFor("essential");
+const alarms = alarmsOf(template);
 const filters = Object.values(template.findResources("AWS::Logs::MetricFilter")).map(({ Properties }) => Properties);
 
 const PERIOD = 5 * MINUTE;
@@ -222,4 +225,26 @@ describe("an alarm", () => {
     expect(points.filter(({ metric }) => metric.startsWith("karpenter_interruption_message_queue")).length).toBeGreaterThan(0);
     for (const { name, definition } of alarms) expect([name, firesAt(definition, points, 8)]).toEqual([name, []]);
   });
+
+  it.for(SENT_METRICS.filter((sent) => sent !== "none"))(
+    "LaunchesFail is raised by ten failures in five minutes, and not by nine, with CLOUDWATCH_METRICS=%s",
+    (sent) => {
+      const [failed] = alarmsOf(templateFor(sent)).filter(({ name }) => name === "LaunchesFail");
+      if (failed === undefined) throw new Error(`there is no alarm LaunchesFail with ${sent}`);
+      const refused: MetricRecord = {
+        ...{ kind: "count", name: "cloudprovider_instance_launch_failures_total", value: 1 },
+        labels: { zone: "", zone_id: "", capacity_type: "spot", reason: "UnauthorizedOperation" },
+      };
+      const inZone = {
+        ...refused,
+        labels: { ...refused.labels, zone: "us-west-2a", zone_id: "usw2-az1", reason: "InsufficientInstanceCapacity" },
+      };
+      const raised = (failures: number): readonly number[] => {
+        const records = Array.from({ length: failures }, (_, i) => (i % 2 === 0 ? refused : inZone));
+        const points = [0, 1, 2].flatMap((n) => emfPoints(emfMetrics(sent, "c1"), records, n * PERIOD));
+        return firesAt(failed.definition, points, 3);
+      };
+      expect([raised(9), raised(10)]).toEqual([[], [2]]);
+    },
+  );
 });
