@@ -4,6 +4,8 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { fitted } from "../core/lib/fitted.ts";
 import { nearest } from "../core/lib/nearest.ts";
 import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "../functions/adapters/command-line.ts";
 import { settingsOf } from "../functions/adapters/given-settings.ts";
@@ -72,7 +74,7 @@ export function hasColour({ isTTY = false }: { readonly isTTY?: boolean }, { NO_
 }
 
 /** The page of --help. */
-export function labHelp(): string {
+export function labHelp(width = columns(process.stdout)): string {
   const forms = [
     [LAB.replace(/ --$/, ""), "three short stories on the real EC2 catalogue"],
     [`${LAB} STORY`, `one of ${[...STORIES, ...MORE_STORIES].map(({ name }) => name).join(", ")}`],
@@ -82,7 +84,7 @@ export function labHelp(): string {
     `The pods of Jobs and CronJobs succeed after ${DEFAULT_RUN_SECONDS} seconds; the annotation ${RUN_SECONDS}: "300"`,
     "on a pod template sets another time.",
   ];
-  return `${[...twoColumns(forms, WIDTH), "", ...argumentLines({ options: LAB_ARGUMENTS.options }, WIDTH), "", ...jobs].join("\n")}\n`;
+  return `${fitted([...twoColumns(forms, width), "", ...argumentLines({ options: LAB_ARGUMENTS.options }, width), "", ...jobs].join("\n"), width)}\n`;
 }
 
 /** Plays what the words ask for. Throws ArgumentError or ManifestError where they, or manifests, are wrong. */
@@ -99,7 +101,7 @@ export async function runLab(args: readonly string[]): Promise<void> {
     seed: wholeNumber(values.seed ?? DEFAULT_SEED, "--seed"),
     region: region ?? DEFAULT_REGION,
     width: columns(process.stdout),
-    print: (line) => void process.stdout.write(`${line}\n`),
+    print: (text) => void process.stdout.write(`${values.json ? text : shown(text, process.stdout)}\n`),
     withoutEksDaemons: values["no-eks-daemons"],
     ...(values.history !== undefined && { historyFile: historyFile(values.history) }),
   };
@@ -208,9 +210,26 @@ function refuseMistypedStory([name, ...others]: readonly string[]): void {
   );
 }
 
-/** The width of a terminal, between 80 and 120 columns; 120 when the output is no terminal. */
-function columns({ isTTY, columns: given }: NodeJS.WriteStream): number {
-  return isTTY === true && given > 0 ? Math.min(WIDTH, Math.max(80, given)) : WIDTH;
+/** The width of a terminal, between 60 and 120 columns; 120 when the output is no terminal. */
+function columns({ isTTY, columns: given }: Screen): number {
+  return isTTY === true && given !== undefined && given > 0 ? Math.min(WIDTH, Math.max(60, given)) : WIDTH;
+}
+
+/** What the lab asks of a stream. */
+interface Screen {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** A text as a stream shows it: long lines are broken on a terminal, and stay whole in a pipe. */
+export function shown(text: string, screen: Screen): string {
+  if (screen.isTTY !== true) return text;
+  const width = columns(screen);
+  // Colours take no room; the lines that have them fit already.
+  return text
+    .split("\n")
+    .map((line) => (stripVTControlCharacters(line).length <= width ? line : fitted(line, width)))
+    .join("\n");
 }
 
 function scaling(text: string): Scaling {

@@ -81,8 +81,9 @@ export async function playStory(story: LabStory, options: PlayOptions): Promise<
     const since = lab.world.clock.now();
     act(lab);
     await waitFor(until, what, stage);
-    if (!options.json) print(`\n${renderNodeClaims(lab.world.store.list("NodeClaim") as readonly NodeClaim[], lab.world.clock.now())}\n`);
-    const why = explainsNodes && !options.json ? await runnerUp(lab, since) : undefined;
+    if (!options.json)
+      print(`\n${renderNodeClaims(lab.world.store.list("NodeClaim") as readonly NodeClaim[], lab.world.clock.now(), options.width)}\n`);
+    const why = explainsNodes && !options.json ? await runnerUp(lab, since, options.width) : undefined;
     if (why !== undefined) print(`${why}\n`);
   }
   await close(stage);
@@ -138,7 +139,7 @@ export async function playManifests(
   stage.narrator.flush();
   const { waiting } = stage.narrator;
   const allRefused = [...refused, ...withoutPods(lab.world)];
-  if (!options.json) for (const part of await summary(lab, waiting, allRefused)) options.print(`\n${part}`);
+  if (!options.json) for (const part of await summary(lab, waiting, allRefused, options.width)) options.print(`\n${part}`);
   if (options.onReport)
     await options.onReport(await labReport(lab, { waiting, refused: allRefused, evicted: stage.evicted(), start: START }), lab);
   await close(stage);
@@ -313,8 +314,8 @@ function fingerprint({ world }: Lab): string {
   return [...pods, ...nodes, ...claims].sort().join("\n");
 }
 
-async function close({ lab, options: { json, print, historyFile } }: Stage): Promise<void> {
-  if (!json) print(`\n${renderCosts(lab.cloud.costs())}`);
+async function close({ lab, options: { json, print, width, historyFile } }: Stage): Promise<void> {
+  if (!json) print(`\n${renderCosts(lab.cloud.costs(), width)}`);
   if (historyFile !== undefined) {
     await keepClock(lab.deps.store, lab.world.clock.now());
     if (!json) print(`\nAsk why: ${PROGRAM} why node/NAME --from ${historyFile}; what happened: ${PROGRAM} history --from ${historyFile}`);

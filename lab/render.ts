@@ -35,6 +35,8 @@ export interface TimelineOptions {
 const WHAT_COLUMNS = 26;
 const TIME_COLUMNS = 8;
 const PRICE_COLUMNS = 10;
+/** On a terminal that is narrower the object and the reason have no column of their own, but lines of their own. */
+const LEAST_FOR_COLUMNS = 100;
 
 /** "+01:05  launched nodeclaim  default-x7k2p  why …  $0.096/h", in as many lines as the width asks for. */
 export function renderEntry(
@@ -43,11 +45,7 @@ export function renderEntry(
 ): string {
   const indent = " ".repeat(TIME_COLUMNS + 2);
   const room = width - TIME_COLUMNS - 2 - PRICE_COLUMNS;
-  // A text that is longer than its column continues in the next column, from a blank on.
-  const cut = what.length > WHAT_COLUMNS ? what.lastIndexOf(" ", WHAT_COLUMNS) : what.length;
-  const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
-  const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
-  const lines = wrap(`${head.padEnd(WHAT_COLUMNS + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT_COLUMNS + 2));
+  const { head, lines } = width < LEAST_FOR_COLUMNS ? stacked(what, [which, why], room) : inColumns(what, [which, why], room);
   const price =
     pricePerHour === undefined
       ? ""
@@ -59,6 +57,31 @@ export function renderEntry(
   return [`${elapsed(at - start).padEnd(TIME_COLUMNS + 2)}${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
 }
 
+/** What was done at the head of its lines, and the lines, of which the first has `room` characters. */
+interface EntryLines {
+  readonly head: string;
+  readonly lines: readonly string[];
+}
+
+const joined = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part !== undefined && part !== "").join("  ");
+
+function inColumns(what: string, texts: readonly (string | undefined)[], room: number): EntryLines {
+  // A text that is longer than its column continues in the next column, from a blank on.
+  const cut = what.length > WHAT_COLUMNS ? what.lastIndexOf(" ", WHAT_COLUMNS) : what.length;
+  const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
+  const rest = joined([more, ...texts]);
+  return { head, lines: wrap(`${head.padEnd(WHAT_COLUMNS + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT_COLUMNS + 2)) };
+}
+
+/** What was done on the first line, and the texts below it, unless one line holds all. */
+function stacked(what: string, texts: readonly (string | undefined)[], room: number): EntryLines {
+  const all = joined([what, ...texts]);
+  if (all.length <= room) return { head: what, lines: [all] };
+  const [head = "", ...more] = wrap(what, room, "  ");
+  const below = joined(texts);
+  return { head, lines: [head, ...more, ...(below === "" ? [] : wrap(`  ${below}`, room + PRICE_COLUMNS, "  "))] };
+}
+
 /** "+mm:ss", with hours in front from the first hour on, and "+100h59m" from a hundred hours on. */
 export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -68,38 +91,69 @@ export function elapsed(ms: number): string {
   return `+${hours > 0 ? `${hours}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** Breaks a text at blanks; a word longer than a line is cut. Later lines begin with `indent`. */
+/**
+ * Breaks a text at blanks; a word longer than a line is cut, behind a slash where it has one. Later lines begin with
+ * `indent`.
+ */
 function wrap(text: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {
     const blank = rest.lastIndexOf(" ", width);
-    const at = blank > indent.length ? blank : width;
+    const slash = rest.lastIndexOf("/", width - 1) + 1;
+    const at = blank > indent.length ? blank : slash > indent.length ? slash : width;
     lines.push(rest.slice(0, at).trimEnd());
     rest = indent + rest.slice(at).trimStart();
   }
   return [...lines, rest];
 }
 
+/** Columns that are cut to less do not tell names apart. */
+const LEAST_CUT = 24;
+
 /**
  * A table as kubectl prints it: three blanks between columns, or two when it would be too wide. If it still is, its
- * widest column is cut with an ellipsis.
+ * widest column is cut with an ellipsis; where a narrow terminal would leave too little of it, the last columns of
+ * each row go on below the first ones.
  */
-export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width = WIDTH): string {
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const total = (gap: number): number => widths.reduce((sum, w) => sum + w + gap, -gap);
-  const gap = total(3) > WIDTH ? 2 : 3;
-  const excess = total(gap) - WIDTH;
+  const gap = total(3) > width ? 2 : 3;
+  const excess = total(gap) - width;
   const widest = widths.indexOf(Math.max(...widths));
-  if (excess > 0) widths[widest] = Math.max(8, (widths[widest] ?? 0) - excess);
-  const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+  const left = (widths[widest] ?? 0) - excess;
+  const isBroken = excess > 0 && width < WIDTH && left < LEAST_CUT;
+  if (excess > 0 && !isBroken) widths[widest] = Math.max(8, left);
+  if (isBroken) for (const [i, w] of widths.entries()) widths[i] = Math.min(w, width - BROKEN_INDENT);
+  const lines = isBroken ? columnLines(widths, gap, width) : [widths.map((_, i) => i)];
+  const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const cell = (row: readonly string[], i: number): string => cut(row[i] ?? "", widths[i] ?? 0).padEnd(widths[i] ?? 0);
   const line = (row: readonly string[]): string =>
-    row.map((cell, i) => cut(cell, widths[i] ?? 0).padEnd(widths[i] ?? 0)).join(" ".repeat(gap));
-  return [header, ...rows].map((row) => line(row).trimEnd()).join("\n");
+    lines
+      .map((columns, n) => `${" ".repeat(n === 0 ? 0 : BROKEN_INDENT)}${columns.map((i) => cell(row, i)).join(" ".repeat(gap))}`.trimEnd())
+      .join("\n");
+  return [header, ...rows].map(line).join("\n");
+}
+
+/** How far the further lines of a row are indented. */
+const BROKEN_INDENT = 2;
+
+/** Which columns stand on each line of a row that has no room on one. */
+function columnLines(widths: readonly number[], gap: number, width: number): readonly (readonly number[])[] {
+  const lines: number[][] = [];
+  let used = 0;
+  for (const [i, w] of widths.entries()) {
+    const isBeside = lines.length > 0 && used + gap + w <= width;
+    if (!isBeside) lines.push([]);
+    used = isBeside ? used + gap + w : (lines.length === 1 ? 0 : BROKEN_INDENT) + w;
+    lines.at(-1)?.push(i);
+  }
+  return lines;
 }
 
 /** `kubectl get nodeclaims`. */
-export function renderNodeClaims(claims: readonly NodeClaim[], now: number): string {
+export function renderNodeClaims(claims: readonly NodeClaim[], now: number, width?: number): string {
   if (claims.length === 0) return "No NodeClaims found";
   const rows = claims.map(({ metadata, status }) => [
     metadata.name,
@@ -110,11 +164,11 @@ export function renderNodeClaims(claims: readonly NodeClaim[], now: number): str
     status?.conditions?.find((c) => c.type === "Ready")?.status ?? "Unknown",
     age(metadata, now),
   ]);
-  return renderTable(["NAME", "TYPE", "CAPACITY", "ZONE", "NODE", "READY", "AGE"], rows);
+  return renderTable(["NAME", "TYPE", "CAPACITY", "ZONE", "NODE", "READY", "AGE"], rows, width);
 }
 
 /** `kubectl get nodes`, with how full each node is. */
-export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number): string {
+export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number, width?: number): string {
   if (nodes.length === 0) return "No Nodes found";
   const rows = nodes.map((node) => {
     const { metadata, status, spec } = node;
@@ -135,11 +189,11 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
       age(metadata, now),
     ];
   });
-  return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
+  return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows, width);
 }
 
 /** `kubectl get jobs`. */
-export function renderJobs(jobs: readonly Job[], now: number): string {
+export function renderJobs(jobs: readonly Job[], now: number, width?: number): string {
   const rows = jobs.map((job) => [
     `${job.metadata.namespace}/${job.metadata.name}`,
     endOf(job)?.type ?? (job.spec.suspend === true ? "Suspended" : "Running"),
@@ -147,11 +201,11 @@ export function renderJobs(jobs: readonly Job[], now: number): string {
     String(job.status?.failed ?? 0),
     age(job.metadata, now),
   ]);
-  return renderTable(["JOB", "STATUS", "COMPLETIONS", "FAILED", "AGE"], rows);
+  return renderTable(["JOB", "STATUS", "COMPLETIONS", "FAILED", "AGE"], rows, width);
 }
 
 /** `kubectl get cb`, with the reasons of the conditions in one column each. */
-export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): string {
+export function renderBuffers(buffers: readonly CapacityBuffer[], now: number, width?: number): string {
   const rows = buffers.map(({ metadata, status }) => [
     `${metadata.namespace}/${metadata.name}`,
     String(status?.replicas ?? ""),
@@ -159,11 +213,11 @@ export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): 
     conditionOf(status?.conditions, "Provisioning")?.reason ?? "Unknown",
     age(metadata, now),
   ]);
-  return renderTable(["BUFFER", "REPLICAS", "READY", "ROOM", "AGE"], rows);
+  return renderTable(["BUFFER", "REPLICAS", "READY", "ROOM", "AGE"], rows, width);
 }
 
 /** The cost of each instance, and their sum. */
-export function renderCosts(lines: readonly CostLine[]): string {
+export function renderCosts(lines: readonly CostLine[], width?: number): string {
   if (lines.length === 0) return "No instance was started: $0.00";
   const rows = lines.map((l) => [
     l.instanceId,
@@ -176,7 +230,7 @@ export function renderCosts(lines: readonly CostLine[]): string {
   ]);
   const total = lines.reduce((sum, l) => sum + l.usd, 0);
   const count = `${lines.length} instance${lines.length === 1 ? "" : "s"}`;
-  return `${renderTable(["INSTANCE", "TYPE", "CAPACITY", "ZONE", "PER HOUR", "RAN", "COST"], rows)}\n${count}, $${total.toFixed(4)} in all (EC2 by the second; disks and traffic left out)`;
+  return `${renderTable(["INSTANCE", "TYPE", "CAPACITY", "ZONE", "PER HOUR", "RAN", "COST"], rows, width)}\n${count}, $${total.toFixed(4)} in all (EC2 by the second; disks and traffic left out)`;
 }
 
 /** An object's age as kubectl prints it. */

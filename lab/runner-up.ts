@@ -21,7 +21,7 @@ const OVERHEADS = [0, 100];
  * that are left out, and what the plan with another number of nodes would cost. The scheduler plans the same pods
  * again, without these nodes. Undefined where there is no such plan, or where the market has changed in the meantime.
  */
-export async function runnerUp({ deps }: Lab, since: number): Promise<string | undefined> {
+export async function runnerUp({ deps }: Lab, since: number, width = WIDTH): Promise<string | undefined> {
   const { snapshot } = await readClusterState(deps);
   const left = await deps.store.unavailable(deps.cluster.name, deps.now());
   const bought = snapshot.nodes.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > since);
@@ -41,7 +41,7 @@ export async function runnerUp({ deps }: Lab, since: number): Promise<string | u
   const what = `${counted(chosen.length, "node")} and not ${other.length}`;
   const cause = left.length > 0 ? `${left.map(offeringText).join(", ")} ${left.length === 1 ? "is" : "are"} not bought for now, and ` : "";
   const text = `Why ${what}: ${cause}${planText(chosen, snapshot, deps.settings)} cost less than ${planText(other, snapshot, deps.settings)} an hour.`;
-  return wrap(text, WIDTH, 0).join("\n");
+  return wrap(text, width).join("\n");
 }
 
 function offeringText({ instanceType, capacityType, zone }: UnavailableOffering): string {

@@ -22,7 +22,12 @@ import type { CronJob, Job } from "./world/actors/owned-pods.ts";
  * The state of the cluster at the end, in parts: its nodes and those that are missing, Jobs, CapacityBuffers, NodePools
  * and NodeOverlays that cannot be used, pods that were refused, and why each pending pod waits.
  */
-export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>, refused: readonly RefusedPods[]): Promise<readonly string[]> {
+export async function summary(
+  lab: Lab,
+  waiting: ReadonlyMap<string, string>,
+  refused: readonly RefusedPods[],
+  width?: number,
+): Promise<readonly string[]> {
   const { store, clock } = lab.world;
   const pods = store.list("Pod") as readonly Pod[];
   const claims = store.list("NodeClaim") as readonly NodeClaim[];
@@ -30,7 +35,7 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>, re
   const tables =
     claims.length + nodes.length === 0
       ? ["There are no nodes."]
-      : [renderNodeClaims(claims, clock.now()), renderNodes(nodes, pods, clock.now())];
+      : [renderNodeClaims(claims, clock.now(), width), renderNodes(nodes, pods, clock.now(), width)];
   const buffers = store.list("CapacityBuffer") as unknown as readonly CapacityBuffer[];
   const jobs = store.list("Job") as unknown as readonly Job[];
   const unrun = (store.list("CronJob") as unknown as readonly CronJob[]).flatMap((cronJob) => nextOf(cronJob, clock.now()));
@@ -44,9 +49,9 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>, re
   const reasons = pending.length === 0 ? [] : [pendingText(pending, await pendingReasons(lab, waiting))];
   return [
     ...tables,
-    ...(jobs.length > 0 ? [renderJobs(jobs, clock.now())] : []),
+    ...(jobs.length > 0 ? [renderJobs(jobs, clock.now(), width)] : []),
     ...(unrun.length > 0 ? [unrun.join("\n")] : []),
-    ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
+    ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now(), width)] : []),
     ...(missing.length > 0 ? [missing.map((claim) => missingNodeProblem(claim, lab)).join("\n")] : []),
     ...(unusable.length > 0 ? [unusable.join("\n")] : []),
     ...(refused.length > 0 ? [refused.map(refusedText).join("\n")] : []),

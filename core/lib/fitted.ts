@@ -1,0 +1,27 @@
+import { wrap } from "./wrap.ts";
+
+/** Where the second column of a line with two begins, and how far continued lines of one column are indented. */
+const SECOND_COLUMN = /^ +\S.*? {2,}(?=\S)/;
+
+/**
+ * A text with lines of at most `width` characters: what is too long goes on under its own column. A word that has no
+ * room there is indented less.
+ */
+export function fitted(text: string, width: number): string {
+  return text
+    .split("\n")
+    .flatMap((line) => (line.length <= width ? [line] : broken(line, width)))
+    .join("\n");
+}
+
+function broken(line: string, width: number): readonly string[] {
+  const [head = ""] = SECOND_COLUMN.exec(line) ?? /^ */.exec(line) ?? [];
+  const [first = "", ...others] = wrap(line.slice(head.length), width, head.length);
+  return [`${head}${first.trimStart()}`, ...others].flatMap((one) => {
+    if (one.length <= width) return [one];
+    // The words of the first column stay where they are.
+    const isFirst = head.trim() !== "" && one.startsWith(head);
+    const word = (isFirst ? one.slice(head.length) : one).trimStart();
+    return [...(isFirst ? [head.trimEnd()] : []), `${" ".repeat(Math.max(0, width - word.length))}${word}`];
+  });
+}
