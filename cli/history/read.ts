@@ -2,7 +2,7 @@ import { machineOf } from "../../core/history/claim-entries.ts";
 import { inOrder } from "../../core/history/keys.ts";
 import { readStays, type Stays, staysDocument } from "../../core/history/stays.ts";
 import { waitedWith } from "../../core/history/waiting.ts";
-import type { Disrupted, HistoryEntry, HistoryMachine, HistoryRange, PodsWaited } from "../../core/model/history-entry.ts";
+import type { Disrupted, HistoryEntry, HistoryMachine, HistoryRange, PodsNominated, PodsWaited } from "../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { HistorySource } from "./source.ts";
 
@@ -81,7 +81,7 @@ export async function claimsOfNode(
   records: readonly NodeClaimRecord[],
 ): Promise<readonly string[]> {
   const joined = await store.history(cluster, { ...range, about: `node/${node}` });
-  const names = joined.flatMap((entry) => ("nodeClaim" in entry ? [entry.nodeClaim] : []));
+  const names = joined.flatMap((entry) => ("nodeClaim" in entry && entry.nodeClaim !== "" ? [entry.nodeClaim] : []));
   const living = records.flatMap(({ name, nodeName }) => (nodeName === node ? [name] : []));
   return [...new Set([...names, ...living])];
 }
@@ -89,8 +89,10 @@ export async function claimsOfNode(
 /** What is known of one pod. */
 export interface PodStory {
   readonly waits: readonly PodsWaited[];
-  /** NodeClaims that it was planned for. */
+  /** NodeClaims that it was planned for, when they were made or while they were on their way; in the order of time. */
   readonly nodeClaims: readonly string[];
+  /** Plans that placed it on a machine that was on its way, or on a node that ran. */
+  readonly nominations: readonly PodsNominated[];
   /** Commands that moved it, or meant to, to a node that ran already. */
   readonly moves: readonly Disrupted[];
 }
@@ -102,9 +104,13 @@ export async function podStory(
 ): Promise<PodStory> {
   const key = `${pod.namespace}/${pod.name}`;
   const entries = await store.history(cluster, range);
+  const planned = entries
+    .filter((entry) => entry.type === "Planned" || entry.type === "PodsNominated")
+    .filter(({ pods }) => pods.includes(key));
   return {
     waits: entries.filter((entry) => entry.type === "PodsWaited").filter((entry) => waitedWith(entry, pod)),
-    nodeClaims: entries.flatMap((entry) => (entry.type === "Planned" && entry.pods.includes(key) ? [entry.nodeClaim] : [])),
+    nodeClaims: [...new Set(planned.map(({ nodeClaim }) => nodeClaim).filter((name) => name !== ""))],
+    nominations: planned.filter((entry) => entry.type === "PodsNominated"),
     moves: entries.filter((entry) => entry.type === "Disrupted").filter(({ moves }) => moves.some(([moved]) => moved === key)),
   };
 }

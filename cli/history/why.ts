@@ -1,3 +1,4 @@
+import { keyOf } from "../../core/history/keys.ts";
 import { costOf, sentenceOf, titleOf } from "../../core/history/sentence.ts";
 import type { Stays } from "../../core/history/stays.ts";
 import { dollars, kindOf } from "../../core/history/words.ts";
@@ -55,12 +56,12 @@ export async function why(subject: Subject, source: HistorySource, { since, json
   const names = pod?.nodeClaims ?? (subject.kind === "node" ? await claimsOfNode(source, subject.name, range, records) : [subject.name]);
   const stories: ClaimStory[] = [];
   for (const name of names) stories.push(...[await claimStory(source, name, range, records)].filter((story) => story !== undefined));
-  if (stories.length === 0 && (pod === undefined || pod.waits.length + pod.moves.length === 0))
+  if (stories.length === 0 && (pod === undefined || pod.waits.length + pod.moves.length + pod.nominations.length === 0))
     throw new InputError(await unknown(subject, source, range, records));
   const stays = await readNodeStays(source);
   if (json) return `${JSON.stringify(asJson(subject, stories, { pod, stays }, source), undefined, 2)}\n`;
   const parts = pod
-    ? [...podLines(subject, pod), ...stories.map((story) => storyLines(story, now, SHORT).join("\n"))]
+    ? [...podLines(subject, pod), ...stories.map((story) => storyLines(story, now, (entry) => isForPod(entry, pod)).join("\n"))]
     : stories.map((story) => [...storyLines(story, now), ...stayLines(story, stays)].join("\n"));
   return `${fitted(parts.join("\n\n"))}\n`;
 }
@@ -98,14 +99,18 @@ const SHORT: ReadonlySet<HistoryEntry["type"]> = new Set([
   "Disrupted",
 ]);
 
-function storyLines(story: ClaimStory, now: number, types?: ReadonlySet<HistoryEntry["type"]>): readonly string[] {
+/** What a pod's reader needs of the pods that were planned for its nodes later: nothing but its own. */
+const isForPod = (entry: HistoryEntry, { nominations }: PodStory): boolean =>
+  SHORT.has(entry.type) || nominations.some((own) => keyOf(own) === keyOf(entry));
+
+function storyLines(story: ClaimStory, now: number, isShown: (entry: HistoryEntry) => boolean = () => true): readonly string[] {
   const { nodeClaim, nodePool, node, entries } = story;
   const title = [
     `nodeclaim/${nodeClaim}`,
     ...(node === undefined ? [] : [`node/${node}`]),
     ...(nodePool === "" ? [] : [`NodePool ${nodePool}`]),
   ];
-  const shown = entries.filter(({ type }) => types === undefined || types.has(type));
+  const shown = entries.filter(isShown);
   return [...wrapped(title.join(", ")), ...wrapped(stateText(story, now), 2), ...shown.flatMap(dated)];
 }
 
@@ -142,14 +147,12 @@ function stayLines({ nodeClaim, record, machine }: ClaimStory, stays: Stays | un
   return [...wrapped(`stays${since}: ${stay.why}`, 2), ...wrapped(`what would free it: ${stay.remedy}`, 2)];
 }
 
-function podLines({ namespace, name }: Subject, { waits, nodeClaims, moves }: PodStory): readonly string[] {
-  const planned =
-    nodeClaims.length > 0
-      ? [`planned for ${nodeClaims.map((claim) => `nodeclaim/${claim}`).join(", then ")}`]
-      : waits.length > 0
-        ? ["no node was planned for it"]
-        : [];
-  const told = [...waits, ...moves].toSorted((a, b) => a.at - b.at);
+function podLines({ namespace, name }: Subject, { waits, nodeClaims, nominations, moves }: PodStory): readonly string[] {
+  // Of a node without a NodeClaim there is no story below.
+  const others = nominations.filter(({ nodeClaim }) => nodeClaim === "");
+  const places = [...nodeClaims.map((claim) => `nodeclaim/${claim}`), ...new Set(others.map(titleOf))];
+  const planned = places.length > 0 ? [`planned for ${places.join(", then ")}`] : waits.length > 0 ? ["no node was planned for it"] : [];
+  const told = [...waits, ...moves, ...others].toSorted((a, b) => a.at - b.at);
   return [[...wrapped(`pod/${namespace}/${name}`), ...planned.flatMap((text) => wrapped(text, 2)), ...told.flatMap(dated)].join("\n")];
 }
 
@@ -162,7 +165,7 @@ function asJson(subject: Subject, stories: readonly ClaimStory[], { pod, stays }
   return {
     ...{ cluster, now: new Date(now).toISOString(), kind: subject.kind, ...(subject.namespace !== "" && { namespace: subject.namespace }) },
     name: subject.name,
-    ...(pod && { waits: pod.waits.map(told), moves: pod.moves.map(told) }),
+    ...(pod && { waits: pod.waits.map(told), moves: pod.moves.map(told), nominations: pod.nominations.map(told) }),
     nodeClaims: stories.map(({ record, entries, ...facts }) => ({
       ...facts,
       state: record === undefined ? "gone" : record.terminating ? "terminating" : facts.machine ? "running" : "launching",

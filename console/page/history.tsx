@@ -86,6 +86,7 @@ const KINDS: Readonly<Record<string, string>> = {
   Terminating: "goes",
   Hastened: "goes",
   Removed: "goes",
+  PodsNominated: "new",
   PodsWaited: "left",
   LaunchFailed: "left",
   DisruptionFailed: "left",

@@ -17,6 +17,8 @@ export function subjectOf(entry: HistoryEntry): string {
       return entry.hadBegun ? `command/${entry.commandId}` : `nodeclaim/${entry.nodes[0]?.nodeClaim ?? ""}`;
     case "PodsWaited":
       return `pod/${entry.namespace}`;
+    case "PodsNominated":
+      return entry.nodeClaim === "" ? `node/${entry.node ?? ""}` : `nodeclaim/${entry.nodeClaim}`;
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
@@ -37,6 +39,8 @@ function detailOf(entry: HistoryEntry): readonly string[] {
       return entry.hadBegun ? [] : [String(Math.floor(entry.at / HOUR_MS))];
     case "PodsWaited":
       return [entry.owner, String(entry.since)];
+    case "PodsNominated":
+      return [entry.intent, String(entry.at)];
     default:
       return [entry.intent];
   }
@@ -53,6 +57,7 @@ export const keyPrefixOf = (about = ""): string => (about === "" || about.endsWi
 /** What one moment may bring, in the order in which it follows from each other. */
 const ORDER: Readonly<Record<HistoryEntry["type"], number>> = {
   ...{ PodsWaited: 0, Disrupted: 1, DisruptionFailed: 1, Planned: 2, LaunchFailed: 3, Launched: 4, Adopted: 4, Registered: 5 },
+  PodsNominated: 3,
   ...{ Initialized: 6, Terminating: 7, Hastened: 8, Removed: 9, Collected: 9 },
 };
 

@@ -1,7 +1,8 @@
 import { span } from "../lib/duration.ts";
 import type { TriedInstead } from "../model/command-record.ts";
-import type { DisruptedNode, HistoryEntry, LaunchFailed, Planned, PodsWaited, Removed } from "../model/history-entry.ts";
+import type { DisruptedNode, HistoryEntry, LaunchFailed, Planned, PodsNominated, PodsWaited, Removed } from "../model/history-entry.ts";
 import { perHour } from "../model/prices.ts";
+import { subjectOf } from "./keys.ts";
 import { counted, dollars, kindOf, someOf, whyItEnds } from "./words.ts";
 
 /** What an entry tells, in one sentence without its time and subject; the page and the commands print it. */
@@ -47,6 +48,8 @@ export function sentenceOf(entry: HistoryEntry): string {
       return `machine ${kindOf(entry.machine)} (${entry.machine.instanceId}) ended: neither a record nor a NodeClaim knew of it ${span(entry.at - entry.launchedAt)} after its launch`;
     case "PodsWaited":
       return waitedText(entry);
+    case "PodsNominated":
+      return nominatedText(entry);
   }
 }
 
@@ -113,6 +116,14 @@ function waitedText({ owner, namespace, pods, podCount, since, at, reasons }: Po
   return `${counted(podCount, "pod")}${of} (${someOf(names, podCount)}) ${were} since ${new Date(since).toISOString().slice(0, 19)}Z, last seen ${span(at - since)} later: ${why}`;
 }
 
+function nominatedText({ nodeClaim, isReady, pods, podCount, waitedMs }: PodsNominated): string {
+  const also = nodeClaim === "" ? "planned" : "planned also";
+  const age = waitedMs === undefined ? "" : podCount === 1 ? `, ${span(waitedMs)} old` : `, the oldest ${span(waitedMs)} old`;
+  const [they, them] = podCount === 1 ? ["it waits", "it"] : ["they wait", "them"];
+  const until = isReady ? `the node has room, and ${they} until kube-scheduler binds ${them}` : `${they} until its node is ready`;
+  return `${also} for ${counted(podCount, "pod")} (${someOf(pods, podCount)})${age}: ${until}`;
+}
+
 /** The subject of an entry as a user of kubectl names it: "nodeclaim/default-x7k2p". */
 export function titleOf(entry: HistoryEntry): string {
   switch (entry.type) {
@@ -125,6 +136,8 @@ export function titleOf(entry: HistoryEntry): string {
       );
     case "PodsWaited":
       return `pod/${entry.namespace}/${entry.pods[0] ?? ""}`;
+    case "PodsNominated":
+      return subjectOf(entry);
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
@@ -139,6 +152,8 @@ export function poolsOf(entry: HistoryEntry): readonly string[] {
       return [...new Set(entry.nodes.map(({ nodePool }) => nodePool))];
     case "PodsWaited":
       return [];
+    case "PodsNominated":
+      return entry.nodePool === "" ? [] : [entry.nodePool];
     default:
       return [entry.nodePool];
   }

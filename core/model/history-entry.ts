@@ -212,6 +212,23 @@ export interface PodsWaited extends Entry {
 }
 
 /**
+ * A plan places pods on a machine that is on its way already, or on a node that runs and that kube-scheduler has not
+ * bound them to: what they wait for. Each pod is told once for each NodeClaim.
+ */
+export interface PodsNominated extends ClaimEntry {
+  readonly type: "PodsNominated";
+  /** The Node, once it has joined; always for a node without a NodeClaim, whose `nodeClaim` and `intent` are "". */
+  readonly node?: string;
+  /** Whether the node takes pods already. */
+  readonly isReady: boolean;
+  /** "namespace/name" of the pods, the first few hundred. */
+  readonly pods: readonly string[];
+  readonly podCount: number;
+  /** How long the oldest of the pods had existed, ms. */
+  readonly waitedMs?: number;
+}
+
+/**
  * One thing that was decided or happened, as the history keeps it. Entries are written with the record or command that
  * they tell of, in one transaction, so a kill leaves both or neither.
  * @example
@@ -230,7 +247,8 @@ export type HistoryEntry =
   | Hastened
   | Removed
   | Collected
-  | PodsWaited;
+  | PodsWaited
+  | PodsNominated;
 
 /** A part of a cluster's history. Times in ms since the epoch. */
 export interface HistoryRange {

@@ -7,7 +7,7 @@ import type { CostPoint, PastEvent, PastOverview, PastPool } from "./types.ts";
 /** Entries that tell what was decided and why; the steps between are left to `history`. */
 const TOLD: ReadonlySet<HistoryEntry["type"]> = new Set([
   ...(["Planned", "LaunchFailed", "Adopted", "Disrupted", "DisruptionFailed"] as const),
-  ...(["Terminating", "Hastened", "Removed", "Collected", "PodsWaited"] as const),
+  ...(["Terminating", "Hastened", "Removed", "Collected", "PodsWaited", "PodsNominated"] as const),
 ]);
 
 /** Events that a page lists; the command `history` has all. */

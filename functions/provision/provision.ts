@@ -180,7 +180,7 @@ async function publish({ state, snapshot, plan, final, records }: Outcome, deps:
   await reportSetAside(state.setAside, deps);
   if (final !== undefined) await publishPodEvents(final, records, snapshot, deps);
   if (final !== undefined && Object.keys(final.podErrors).length > 0) await publishPoolEvents(snapshot, deps);
-  if (final !== undefined) await recordWaits(final, snapshot, deps);
+  if (final !== undefined) await recordWaits(final, snapshot, [...state.records, ...records], deps);
   if (plan !== undefined) await writeBufferStatus(state.headroom, plan, snapshot, deps);
 }
 

@@ -1,29 +1,97 @@
+import { aboutClaim } from "../../core/history/claim-entries.ts";
+import { isToldOf, type NominatedAbout, nominatedEntry, type ToldPlace } from "../../core/history/nominated.ts";
 import { type WaitingPod, waitsToWrite } from "../../core/history/waiting.ts";
+import { roundRobin } from "../../core/lib/round-robin.ts";
+import { fromRfc3339 } from "../../core/model/conditions.ts";
+import type { PodsNominated, PodsWaited } from "../../core/model/history-entry.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey } from "../../core/pods/predicates.ts";
+import { podKey, podUid } from "../../core/pods/predicates.ts";
+import { type WaitingPlace, waitingPlaces } from "../../core/provisioning/waiting-places.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Writes into the history which pods wait and why: what it says already is read first, so that a wait of hours costs a
- * few writes. No record tells of these pods; a kill costs an entry that the next pass writes.
+ * Machines that one pass tells about, each a query and a write; each tenant's first, and the next pass goes on. No
+ * benchmark has tuned it.
  */
-export async function recordWaits({ podErrors }: Plan, { pods }: Snapshot, { cluster, store, now }: ClusterDeps): Promise<void> {
+const MAX_PLACES = 50;
+const TURN_MS = 60_000;
+
+/**
+ * What this process has told of pods that wait, by UID, so that one pass after another need not ask the table; by the
+ * facts object of the cluster, which lives as long as the process serves the cluster.
+ */
+const toldPlaces = new WeakMap<object, ReadonlyMap<string, ToldPlace>>();
+
+/**
+ * Writes into the history which pods wait, and why or for which machine. What it says already is read first, so that a
+ * wait of hours costs a few writes. No record tells of these pods; a kill costs an entry that the next pass writes.
+ */
+export async function recordWaits(plan: Plan, snapshot: Snapshot, records: readonly NodeClaimRecord[], deps: ClusterDeps): Promise<void> {
+  const { cluster, store } = deps;
+  const at = deps.now();
+  const told = toldPlaces.get(cluster) ?? new Map<string, ToldPlace>();
+  const places = placesToTell(plan, snapshot, told, at);
+  const abouts = await Promise.all(places.map((place) => entryOf(place, records, at, deps)));
+  const entries = [...(await waitsOf(plan, snapshot, at, deps)), ...abouts.filter((entry) => entry !== undefined)];
+  if (entries.length > 0) await store.addHistory(entries);
+  const unbound = new Set(snapshot.pods.filter(({ spec }) => !spec.nodeName).map(podUid));
+  const now = places.flatMap((place) => place.pods.map((pod) => [podUid(pod), { subject: subjectOf(place), at }] as const));
+  toldPlaces.set(cluster, new Map([...told, ...now].filter(([uid]) => unbound.has(uid))));
+}
+
+async function waitsOf(
+  { podErrors }: Plan,
+  { pods }: Snapshot,
+  at: number,
+  { cluster, store }: ClusterDeps,
+): Promise<readonly PodsWaited[]> {
   const errors = new Map(Object.entries(podErrors));
   const waiting = pods.flatMap((pod): WaitingPod[] => {
     const error = errors.get(podKey(pod));
     return error === undefined ? [] : [{ pod, error }];
   });
-  if (waiting.length === 0) return;
-  const at = now();
+  if (waiting.length === 0) return [];
   const known = await store.history(cluster.name, { since: at - DAY_MS, until: at + 1, about: "pod/" });
-  const entries = waitsToWrite(
+  return waitsToWrite(
     cluster.name,
     waiting,
     known.filter((entry) => entry.type === "PodsWaited"),
     at,
   );
-  if (entries.length > 0) await store.addHistory(entries);
+}
+
+const subjectOf = ({ nodeClaim, node }: WaitingPlace): string => (nodeClaim === "" ? `node/${node ?? ""}` : `nodeclaim/${nodeClaim}`);
+
+/** The machines that pods wait for, with those pods of which this process has not told it. */
+function placesToTell(plan: Plan, snapshot: Snapshot, told: ReadonlyMap<string, ToldPlace>, at: number): readonly WaitingPlace[] {
+  const places = waitingPlaces(plan, snapshot)
+    .map((place) => ({ ...place, pods: place.pods.filter((pod) => !isToldOf(told.get(podUid(pod)), subjectOf(place), at)) }))
+    .filter(({ pods }) => pods.length > 0);
+  const tenant = ({ pods: [first] }: WaitingPlace): string => first?.metadata.namespace ?? "default";
+  return roundRobin(places, tenant, Math.floor(at / TURN_MS)).slice(0, MAX_PLACES);
+}
+
+/** Undefined when the history tells of each of the pods already: another process may have written it. */
+async function entryOf(
+  place: WaitingPlace,
+  records: readonly NodeClaimRecord[],
+  at: number,
+  { cluster, store }: ClusterDeps,
+): Promise<PodsNominated | undefined> {
+  const { pods, node, nodeClaim, nodePool, isReady } = place;
+  const record = records.find(({ name }) => name === nodeClaim);
+  const about: NominatedAbout = {
+    ...(record ? aboutClaim(record, at) : { cluster: cluster.name, at, nodeClaim, intent: "", nodePool }),
+    ...(node !== undefined && { node }),
+    isReady,
+  };
+  // No entry that is older than a pod tells of it.
+  const created = pods.map(({ metadata }) => fromRfc3339(metadata.creationTimestamp)).filter((ms) => !Number.isNaN(ms));
+  const since = Math.max(at - DAY_MS, Math.min(at, ...created));
+  const known = await store.history(cluster.name, { since, until: at + 1, about: subjectOf(place) });
+  return nominatedEntry(about, pods, known);
 }

@@ -12,6 +12,14 @@ const STUCK = {
   spec: { nodeSelector: { team: "blue" }, containers: [{ name: "main", image: "pause", resources: { requests: { cpu: "1" } } }] },
 };
 
+/** A small pod that comes while machines are on their way. */
+const LATE = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "late", namespace: "shop" },
+  spec: { containers: [{ name: "main", image: "pause", resources: { requests: { cpu: "10m" } } }] },
+};
+
 const SPOT_POOL = { ...nodePool([SPOT, FAMILIES]), metadata: { name: "spot" } };
 
 /** Pods of 1 cpu that run on machines of one capacity type. */
@@ -47,7 +55,11 @@ export async function troubledHour(): Promise<{ readonly lab: Lab; readonly sour
     STUCK,
   ];
   for (const object of objects) lab.world.apply(object);
-  await pass(10);
+  await pass(1 / 3);
+  lab.world.apply(LATE);
+  await pass(5);
+  lab.world.delete("Pod", "late", "shop");
+  await pass(5);
   const [first] = lab.cloud.machines().filter(({ instance }) => instance.state === "running" && instance.capacityType === "spot");
   if (first === undefined) throw new Error("no machine runs");
   lab.cloud.interruptSpot(first.instance.id);

@@ -51,6 +51,15 @@ describe("docs/history.md: what a stranger asks", () => {
     expect(text).toMatch(/waits since 2026-01-01T00:00:\d\dZ, last seen \d\w.* later: .*team=blue/);
   });
 
+  it("what did this pod wait for, which is gone? why pod/…, also when no machine was bought for it", async () => {
+    const text = await ask("pod/shop/late");
+    expect(text).toMatch(/^pod\/shop\/late planned for nodeclaim\/(\S+) nodeclaim\/\1, node\/\S+, NodePool default .*\$\d/);
+    expect(text).toMatch(/planned also for 1 pod \(shop\/late\), \d+s old: it waits until its node is ready/);
+    expect(entries.filter(({ type }) => type === "PodsNominated").length).toBe(1);
+    const answer = JSON.parse(await why(subjectFrom("pod/shop/late"), source, { since: START, json: true }));
+    expect(answer.nominations).toEqual([expect.objectContaining({ type: "PodsNominated", isReady: false, pods: ["shop/late"] })]);
+  });
+
   it("why was this machine chosen? why node/…", async () => {
     const text = await ask(`node/${left.find(({ nodePool }) => nodePool === "spot")?.nodeName}`);
     expect(text).toMatch(

@@ -173,12 +173,15 @@ const historyEntry = z.discriminatedUnion("type", [
     ...{ ...entry, namespace: z.string(), owner: z.string(), pods: names, podCount: count, since: ms },
     reasons: z.array(z.strictObject({ at: ms, text: z.string() })),
   }),
+  typed("PodsNominated", {
+    ...{ ...ofClaim, node: z.string().optional(), isReady: z.boolean(), pods: names, podCount: count, waitedMs: z.number().optional() },
+  }),
 ]);
 const entries = z.array(historyEntry);
 const history = z.strictObject({ cluster: z.string(), since: time, until: time, entries });
 const why = z.strictObject({
   ...{ cluster: z.string(), now: time, kind: z.enum(["node", "nodeclaim", "pod"]), namespace: z.string().optional(), name: z.string() },
-  ...{ waits: entries.optional(), moves: entries.optional() },
+  ...{ waits: entries.optional(), moves: entries.optional(), nominations: entries.optional() },
   nodeClaims: z.array(
     z.strictObject({
       ...{ nodeClaim: z.string(), nodePool: z.string().optional(), node: z.string().optional(), machine: machine.optional() },

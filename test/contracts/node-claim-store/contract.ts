@@ -13,7 +13,7 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
-const CLUSTER = "c1";
+export const CLUSTER = "c1";
 const MINUTE = 60_000;
 
 export function record(name: string, fields: Partial<NodeClaimRecord> = {}): NodeClaimRecord {
