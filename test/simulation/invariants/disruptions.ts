@@ -135,6 +135,8 @@ export const reasonsTrue: Invariant = {
 
 /** How long EC2 is not asked again for what it has no capacity of, ms. */
 const MARKED_MS = 180_000;
+/** From the decision that a NodeClaim goes to its deletion, ms: calls fail, and wake-ups come late. */
+const DELETED_WITHIN_MS = 180_000;
 
 /** From a refusal of the API server to the end of what it refused, ms: the sweep ends it when its wake-up is lost. */
 const REFUSED_MS = 180_000;
@@ -155,7 +157,7 @@ export const endsHaveCause: Invariant = {
         return;
       if (isSurplus(life, now, history)) return;
       // EC2 may have told another NodeClaim that it has no machine for this one, either.
-      if (life.machine === undefined && now - history.soldOutAt() < MARKED_MS + history.skewMs) return;
+      if (life.machine === undefined && now - history.soldOutAt() < MARKED_MS + DELETED_WITHIN_MS + history.skewMs) return;
       // Its creation, which had succeeded without an answer, was refused when it was repeated.
       const isRefused = faults.hits.some(
         ({ what, at, about = life.name }) => what.startsWith("fail refused") && about === life.name && now - at < REFUSED_MS,

@@ -16,13 +16,15 @@ function ofProduct(
   };
 }
 
-/** Whether the node's deadline is so near that a protected pod may be deleted, or its machine is broken. */
+/** Whether the node's deadline is so near that a protected pod may be deleted, or its machine is or was broken. */
 function isForced(pod: Pod, { lab, history }: Scene): boolean {
   const life = history.claimOfNode(pod.spec.nodeName ?? "");
-  if (life !== undefined && isSick(life, lab.world.clock.now(), history)) return true;
+  const now = lab.world.clock.now();
+  // A node that goes by force goes on when its hardware works again.
+  if (life !== undefined && [life.sick, life.sickBefore].some((sick) => isSick({ ...life, sick }, now, history))) return true;
   const deadline = deadlineOf(claimOfNode(nodeOf(pod, lab), lab));
   const grace = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
-  return deadline !== undefined && lab.world.clock.now() >= deadline - grace - history.skewMs;
+  return deadline !== undefined && now >= deadline - grace - history.skewMs;
 }
 
 export const budgetsAsked: Invariant = {

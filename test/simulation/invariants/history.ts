@@ -44,6 +44,8 @@ export interface ClaimLife {
   machineEndedAt?: number;
   /** Since when its node's hardware is broken, and until when, if it works again. */
   sick?: { readonly from: number; until?: number } | undefined;
+  /** The time before `sick` in which it was broken and worked again. */
+  sickBefore?: { readonly from: number; readonly until: number };
   /** EC2 has answered a launch without an instance, or has refused it. */
   refusedAt?: number;
 }
@@ -164,7 +166,11 @@ export function history(clock: { now(): number }, skewMs: number): History {
     if (node.metadata.labels?.["karpenter.sh/registered"] === "true") life.registeredAt ??= now;
     if (user !== PRODUCT && (verb === "delete" || type === "DELETED")) life.nodeDeletedAt ??= now;
     const isSick = node.status?.conditions?.some(({ type, status }) => type === SICKNESS && status === "False") ?? false;
-    if (isSick && (life.sick === undefined || life.sick.until !== undefined)) life.sick = { from: now };
+    if (isSick && (life.sick === undefined || life.sick.until !== undefined)) {
+      const { from, until } = life.sick ?? {};
+      if (from !== undefined && until !== undefined) life.sickBefore = { from, until };
+      life.sick = { from: now };
+    }
     if (!isSick && life.sick !== undefined) life.sick.until ??= now;
     const before = old !== undefined && isDisrupted(old as unknown as typeof node);
     if (isDisrupted(node) && !before) life.taintedAt = now;
