@@ -4,6 +4,7 @@ import { formatResources } from "../../core/model/quantity.ts";
 import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
 import { allocatableOf } from "../../core/offerings/overhead.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { startCloudController } from "./cloud-controller.ts";
 import { regionCatalogue } from "./fake-aws/bundled-catalogue.ts";
 import { type FakeAws, startFakeAws } from "./fake-aws/fake-aws.ts";
 import type { FakeAwsOptions } from "./fake-aws/options.ts";
@@ -55,9 +56,13 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER, args: clusterArgs, env: clusterEnv });
   const running = cluster;
   Object.assign(fake.cluster, { endpoint: running.server, caData: running.caData });
+  const stopWatching = startCloudController({
+    ...{ cluster: running, instances: () => fake.state.instances.values(), now: () => fake.state.clock.now() },
+  });
   return {
     ...{ cluster: running, fake, dataDir, bootFailures },
     async stop() {
+      stopWatching();
       const stopped = await Promise.allSettled([running.stop(), fake.close()]);
       for (const outcome of stopped) if (outcome.status === "rejected") throw outcome.reason;
     },

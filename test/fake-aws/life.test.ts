@@ -43,6 +43,21 @@ describe("an instance's life", () => {
     expect([...fake.state.subnets.values()][0]?.freeAddresses).toBe(5);
   });
 
+  it("an address comes again only when all others of its subnet have been given", async () => {
+    const fake = await fakeAws({ subnets: [{ zone: "us-west-2a", cidr: "10.0.0.0/28" }] });
+    const ec2 = ec2Client(fake);
+    await template(fake, ec2, "t-1", {});
+    const hosts: number[] = [];
+    for (let i = 0; i < 13; i += 1) {
+      const { Instances } = await ec2.send(fleet(fake, { capacityType: "on-demand" }));
+      const id = Instances?.[0]?.InstanceIds?.[0] ?? "";
+      hosts.push(Number(fake.state.instances.get(id)?.privateIp.split(".").at(-1)));
+      await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
+      fake.advance(5_000);
+    }
+    expect(hosts).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 4, 5]);
+  });
+
   it("onRunning is called once, with the decoded user data and the host name", async () => {
     const onRunning = vi.fn<(instance: FakeInstance) => void>();
     const { fake } = await oneInstance({ onRunning });

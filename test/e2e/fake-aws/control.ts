@@ -72,7 +72,7 @@ function stateOf(world: FakeAwsState): unknown {
     launchTemplates: [...world.launchTemplates.values()].map(({ id, name, tags }) => ({ id, name, tags: Object.fromEntries(tags) })),
     fleets: [...world.fleets.values()].map(({ tags, ...rest }) => ({ ...rest, tags: Object.fromEntries(tags) })),
     instanceProfiles: [...world.instanceProfiles.values()].map(({ tags, ...rest }) => ({ ...rest, tags: Object.fromEntries(tags) })),
-    subnets: [...world.subnets.values()].map(({ used, tags, ...rest }) => ({ ...rest, tags: Object.fromEntries(tags) })),
+    subnets: [...world.subnets.values()].map(({ used, nextHost, tags, ...rest }) => ({ ...rest, tags: Object.fromEntries(tags) })),
     securityGroups: [...world.securityGroups.values()].map(({ tags, ...rest }) => ({ ...rest, tags: Object.fromEntries(tags) })),
     hookErrors: world.hookErrors.map(String),
     calls: world.calls.length,

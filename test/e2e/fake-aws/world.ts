@@ -64,7 +64,12 @@ export type FakeSubnet = {
   readonly tags: Tags;
   freeAddresses: number;
   readonly used: Set<number>;
+  /** Where the search for a free address begins: after the one that was given last. */
+  nextHost: number;
 };
+
+/** AWS reserves the first four addresses and the last address of each subnet. */
+export const FIRST_HOST = 4;
 
 export type FakeSecurityGroup = { readonly id: string; readonly name: string; readonly vpcId: string; readonly tags: Tags };
 
@@ -172,9 +177,9 @@ export function makeFakeAwsState(options: FakeAwsOptions): FakeAwsState {
       vpcId: subnet.vpcId ?? VPC,
       cidr,
       tags: new Map(Object.entries(subnet.tags ?? discovery)),
-      // AWS reserves the first four addresses and the last address of each subnet.
-      freeAddresses: subnet.freeAddresses ?? 2 ** (32 - Number(cidr.split("/")[1])) - 5,
+      freeAddresses: subnet.freeAddresses ?? 2 ** (32 - Number(cidr.split("/")[1])) - FIRST_HOST - 1,
       used: new Set(),
+      nextHost: FIRST_HOST,
     };
     subnets.set(made.id, made);
   });

@@ -1,7 +1,7 @@
 import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "../../../core/model/tags.ts";
 import { apply, applyPool, manifest, neverConsolidated, nodeClaim, nodeClass, PATIENTLY, reset, scale } from "../arrange.ts";
 import { STACK } from "../deployment.ts";
-import { type FakeInstance, type FakeSubnet, VPC } from "../fake-aws/world.ts";
+import { type FakeInstance, type FakeSubnet, FIRST_HOST, VPC } from "../fake-aws/world.ts";
 import { alive, callsSince, hasCondition, initialized, LONG, lastCall, list, MINUTE, machinesOf, running } from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
 import { CLUSTER, REGION } from "../stage.ts";
@@ -85,7 +85,8 @@ const ZONE = `${REGION}a`;
 function addSubnets({ fake }: E2eWorld): readonly [FakeSubnet, FakeSubnet] {
   const subnet = (id: string, cidr: string, freeAddresses: number): FakeSubnet => {
     const zoneId = fake.state.options.catalogue.zones.find(({ name }) => name === ZONE)?.zoneId ?? "";
-    return { id, cidr, freeAddresses, zone: ZONE, zoneId, vpcId: VPC, tags: new Map(Object.entries(TAGS)), used: new Set() };
+    const addresses = { freeAddresses, used: new Set<number>(), nextHost: FIRST_HOST };
+    return { id, cidr, ...addresses, zone: ZONE, zoneId, vpcId: VPC, tags: new Map(Object.entries(TAGS)) };
   };
   const roomy = subnet("subnet-0e2e0000000000001", "10.9.0.0/24", 200);
   const small = subnet("subnet-0e2e0000000000002", "10.9.1.0/24", 100);

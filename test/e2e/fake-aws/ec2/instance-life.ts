@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventCode, Tag, TagSpecification } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
 import type { AwsEvent } from "../options.ts";
-import type { FakeAwsState, FakeInstance, FakeSubnet, Tags } from "../world.ts";
+import { type FakeAwsState, type FakeInstance, type FakeSubnet, FIRST_HOST, type Tags } from "../world.ts";
 import type { LaunchPlan } from "./launch-data.ts";
 
 export type LaunchContext = {
@@ -180,9 +180,16 @@ function callHook(world: FakeAwsState, hook: () => void | Promise<void> | undefi
   run().catch((error: unknown) => world.hookErrors.push(error));
 }
 
+/**
+ * The next free address of the subnet: one that was given back comes again when all others have been given. EC2 does
+ * not say in which order it gives them; it does not give one again at once while thousands are free.
+ */
 function takeAddress(subnet: FakeSubnet): string {
-  let host = 4;
-  while (subnet.used.has(host)) host += 1;
+  const size = 2 ** (32 - Number(subnet.cidr.split("/")[1]));
+  const after = (host: number): number => (host + 1 < size - 1 ? host + 1 : FIRST_HOST);
+  let host = subnet.nextHost;
+  while (subnet.used.has(host)) host = after(host);
+  subnet.nextHost = after(host);
   subnet.used.add(host);
   subnet.freeAddresses -= 1;
   const [base = "10.0.0.0"] = subnet.cidr.split("/");
