@@ -5,10 +5,11 @@ import { VERSION } from "../functions/adapters/version.ts";
 import { fitted, WIDTH } from "./columns.ts";
 import { type Answer, type Command, commandHelp, type Print } from "./command.ts";
 import { InputError, sentenceOf } from "./input-error.ts";
+import { signsOfLife } from "./signs.ts";
 
 /** Where the program prints. */
 export interface Streams {
-  readonly stdout: { write(text: string): unknown };
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly stderr: { write(text: string): unknown };
 }
 
@@ -19,16 +20,34 @@ export interface Streams {
  */
 export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
   const [name, ...rest] = args;
+  const isBusy = name !== undefined && KEEPS_BUSY.has(name) && stderr === process.stderr && !asksForHelp(rest);
+  const signs = isBusy ? signsOfLife(name) : undefined;
   try {
-    const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands, { stdout, stderr });
+    const heard = (): void => signs?.heard();
+    const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands, { stdout, stderr }, heard);
     stderr.write(messages.map((line) => `${line}\n`).join(""));
-    stdout.write(output);
+    stdout.write(name !== undefined && READ_BY_PEOPLE.has(name) ? shown(output, stdout) : output);
     if (parts !== undefined && !printed(parts, stdout)) return 2;
     return isUsable ? 0 : 1;
   } catch (error) {
     stderr.write(`${sentenceOf(error, name)}\n`);
     return 2;
+  } finally {
+    signs?.end();
   }
+}
+
+/** Commands that plan, synthesise or wait for others, with lines of their own in between. */
+const KEEPS_BUSY: ReadonlySet<string> = new Set(["solve", "consolidate", "install", "adopt", "upgrade", "uninstall"]);
+
+/** Commands whose answer is text, unless they are asked for JSON. */
+const READ_BY_PEOPLE: ReadonlySet<string> = new Set([
+  ...["install", "adopt", "status", "doctor", "upgrade", "uninstall", "why", "history", "what-if", "cost", "rebuild"],
+]);
+
+/** Long lines are broken on a terminal; in a pipe they stay whole, and JSON does everywhere. */
+function shown(text: string, { isTTY = false }: Streams["stdout"]): string {
+  return isTTY && !/^[[{]/.test(text) ? fitted(text) : text;
 }
 
 /** Prints the parts; false where some of their inputs could not be read. */
@@ -43,8 +62,12 @@ async function answerTo(
   rest: readonly string[],
   commands: readonly Command[],
   { stdout, stderr }: Streams,
+  heard: () => void,
 ): Promise<Answer> {
-  const print: Print = (line) => void stdout.write(`${line}\n`);
+  const print: Print = (line) => {
+    heard();
+    stdout.write(`${shown(line, stdout)}\n`);
+  };
   const names = commands.map((command) => command.name);
   if (name === "--version") return { output: `karpenter-serverless ${VERSION}\n` };
   if (name === undefined) throw new InputError(`name a command, one of ${names.join(", ")}; see ${PROGRAM} --help`);

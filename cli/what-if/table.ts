@@ -1,9 +1,12 @@
 import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import type { Bill, BillRow } from "../../core/what-if/bill.ts";
 import type { WhatIf } from "../../core/what-if/what-if.ts";
+import { WIDTH } from "../columns.ts";
 
 /** How many lines the table has for instance types; beyond it, the types whose cost changes least share a line. */
 const MAX_TYPE_LINES = 30;
+/** Columns in front of the bills. */
+const LABELS = 3;
 
 /** "$36.50", "$5845". */
 export const dollars = (amount: number): string => `$${amount.toFixed(Math.abs(amount) < 100 ? 2 : 0)}`;
@@ -38,9 +41,12 @@ export function billTable({ today, unchanged, changed }: WhatIf): readonly strin
   const pad = (cell: string, column: number): string => {
     const width = widths[column] ?? 0;
     // The wider gap separates the bills.
-    return column < 3 ? cell.padEnd(width) : cell.padStart(width + (column % 2));
+    return column < LABELS ? cell.padEnd(width) : cell.padStart(width + (column % 2));
   };
-  return cells.map((row) => row.map(pad).join("  ").trimEnd());
+  const rows = cells.map((row) => row.map(pad));
+  if (rows.every((row) => row.join("  ").trimEnd().length <= WIDTH)) return rows.map((row) => row.join("  ").trimEnd());
+  // On a narrow terminal the bills stand below what they are about.
+  return rows.flatMap((row) => [row.slice(0, LABELS).join("  "), row.slice(LABELS).join(" ")]).map((line) => line.trimEnd());
 }
 
 function linesOf(bills: readonly Bill[]): readonly Line[] {

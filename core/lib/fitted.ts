@@ -1,7 +1,7 @@
 import { wrap } from "./wrap.ts";
 
 /** Where the second column of a line with two begins, and how far continued lines of one column are indented. */
-const SECOND_COLUMN = /^ +\S.*? {2,}(?=\S)/;
+const SECOND_COLUMN = /^ *\S.*? {2,}(?=\S)/;
 
 /**
  * A text with lines of at most `width` characters: what is too long goes on under its own column. A word that has no
@@ -10,12 +10,15 @@ const SECOND_COLUMN = /^ +\S.*? {2,}(?=\S)/;
 export function fitted(text: string, width: number): string {
   return text
     .split("\n")
-    .flatMap((line) => (line.length <= width ? [line] : broken(line, width)))
+    .flatMap((line) => (line.length <= width ? [line] : broken(line, width).map((one) => one.trimEnd())))
     .join("\n");
 }
 
 function broken(line: string, width: number): readonly string[] {
-  const [head = ""] = SECOND_COLUMN.exec(line) ?? /^ */.exec(line) ?? [];
+  const [column = ""] = SECOND_COLUMN.exec(line) ?? [];
+  const [blanks = ""] = /^ */.exec(line) ?? [];
+  // A first column that leaves no room for a second one is text.
+  const head = column !== "" && column.length <= width / 2 ? column : blanks;
   const [first = "", ...others] = wrap(line.slice(head.length), width, head.length);
   return [`${head}${first.trimStart()}`, ...others].flatMap((one) => {
     if (one.length <= width) return [one];

@@ -1,0 +1,41 @@
+import { Worker } from "node:worker_threads";
+
+/** How long a command is silent before it gives a sign, and how often it gives one in a long silence. */
+const [SIGN_AFTER_MS, LATER_EVERY_MS] = [2_000, 10_000];
+
+/** Signs that a command works. */
+export interface Signs {
+  /** The command has said something itself. */
+  heard(): void;
+  end(): void;
+}
+
+/**
+ * Another thread, because planning and synthesis keep the first one for seconds: it writes to the descriptor of
+ * standard error itself. The number in `said` grows with each line that the command prints.
+ */
+const THREAD = `
+const { workerData: { name, said, afterMs, laterMs } } = require("node:worker_threads");
+const { writeSync } = require("node:fs");
+let [known, silentMs] = [0, 0];
+setInterval(() => {
+  const now = Atomics.load(said, 0);
+  silentMs = now === known ? silentMs + afterMs : 0;
+  known = now;
+  if (silentMs > 0 && (silentMs <= laterMs || silentMs % laterMs === 0))
+    try { writeSync(2, name + ": works, silent for " + silentMs / 1_000 + " s\\n"); } catch {}
+}, afterMs);
+`;
+
+/** Says on standard error, also in a pipe, that a command works while it prints nothing. */
+export function signsOfLife(name: string, afterMs = SIGN_AFTER_MS, laterMs = LATER_EVERY_MS): Signs {
+  const said = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { name, said, afterMs, laterMs } });
+  worker.unref();
+  // Without signs the command works as well.
+  worker.on("error", () => {});
+  return {
+    heard: () => void Atomics.add(said, 0, 1),
+    end: () => void worker.terminate(),
+  };
+}
