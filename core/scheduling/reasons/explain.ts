@@ -16,7 +16,7 @@ import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
-import { itemsOf, MAX_ITEMS, type RequirementSet, valueCharacters } from "../tables/requirement-sets.ts";
+import { itemsOf, MAX_ITEMS, type RequirementSet, unwritableItem, valueCharacters } from "../tables/requirement-sets.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
 import { byShareOfLimits, limitText } from "./limits.ts";
@@ -166,6 +166,8 @@ export class Explainer {
     if (!podData.acceptsNewHost) return hostText(podData);
     const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
     if (conflict !== undefined) return conflictText(conflict, (key) => this.#likelyKey(key));
+    const problem = unwritableItem(podData.set.requirements);
+    if (problem !== undefined) return problem;
     const both = intersectAll(template.set.requirements, podData.set.requirements);
     const items = itemsOf(both);
     if (items > MAX_ITEMS)

@@ -1,7 +1,15 @@
-import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import {
+  CAPACITY_RESERVATION_ID,
+  CAPACITY_TYPE,
+  HOSTNAME,
+  INSTANCE_TYPE,
+  NODE_CLASS,
+  NODE_POOL,
+  WELL_KNOWN_LABELS,
+} from "../../model/labels.ts";
 import { canonical, requirement, serialize } from "../../requirements/requirement.ts";
 import { compatible, intersectAll, type Requirements } from "../../requirements/requirements.ts";
-import { MAX_REQUIREMENTS, MAX_VALUE_CHARACTERS } from "../../requirements/validation.ts";
+import { MAX_REQUIREMENTS, MAX_VALUE_CHARACTERS, unwritable } from "../../requirements/validation.ts";
 
 /** Requirements that exist once in a run, so that results can be remembered by `id`. */
 export interface RequirementSet {
@@ -20,6 +28,8 @@ const MAX_JOINS = 1_000_000;
 export class RequirementSets {
   readonly #byText = new Map<string, RequirementSet>();
   readonly #joins: Map<number, RequirementSet | undefined>[] = [];
+  /** By set; false for what no NodeClaim can ask for. */
+  readonly #writable: (boolean | undefined)[] = [];
   #joinCount = 0;
   #steps = 0;
   readonly #single = new Map<string, Map<string, RequirementSet>>();
@@ -56,7 +66,8 @@ export class RequirementSets {
 
   /**
    * The requirements of a new claim with `base` after it takes a pod with `added`; undefined when they are not
-   * compatible, or more than the API server takes. A well-known label of `added` may be missing from `base`, because
+   * compatible, or more than the API server takes. A pod that runs may ask for what no NodeClaim can ask for, and then
+   * existing nodes alone take it. A well-known label of `added` may be missing from `base`, because
    * instance types bring it.
    */
   join(base: RequirementSet, added: RequirementSet): RequirementSet | undefined {
@@ -65,9 +76,10 @@ export class RequirementSets {
     const known = memo?.get(added.id);
     if (known !== undefined || memo?.has(added.id)) return known;
     this.#steps += STEPS_OF_JOIN + size(base) + size(added);
-    const both = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
-      ? intersectAll(base.requirements, added.requirements)
-      : undefined;
+    const both =
+      this.#isWritable(added) && compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
+        ? intersectAll(base.requirements, added.requirements)
+        : undefined;
     const joined = both && itemsOf(both) <= MAX_ITEMS && valueCharacters(both) <= MAX_VALUE_CHARACTERS ? this.intern(both) : undefined;
     if (this.#joinCount < MAX_JOINS) {
       this.#joinCount++;
@@ -75,6 +87,21 @@ export class RequirementSets {
     }
     return joined;
   }
+
+  #isWritable({ id, requirements }: RequirementSet): boolean {
+    this.#writable[id] ??= unwritableItem(requirements) === undefined;
+    return this.#writable[id];
+  }
+}
+
+/** Why no NodeClaim can ask for a pod's requirements; undefined when one can. Hostnames have rules of their own. */
+export function unwritableItem(set: Requirements): string | undefined {
+  for (const [key, { values }] of set) {
+    if (key === HOSTNAME || key === NODE_CLASS) continue;
+    const problem = unwritable({ key, values: [...values] });
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** Number of values in a set's requirements. */

@@ -6,6 +6,7 @@ import { viewCluster } from "../../../core/disruption/cluster/view.ts";
 import type { ConsolidationContext } from "../../../core/disruption/consolidation/consolidation.ts";
 import type { Decision, Method } from "../../../core/disruption/consolidation/decision.ts";
 import { reasonOf } from "../../../core/disruption/consolidation/decision.ts";
+import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
 import { drift } from "../../../core/disruption/methods/drift.ts";
 import { emptiness } from "../../../core/disruption/methods/emptiness.ts";
 import { inTurns, singleNode } from "../../../core/disruption/methods/single-node.ts";
@@ -144,6 +145,28 @@ describe("SingleNodeConsolidation", () => {
     expect(reasonsOf(run("single", small, oneNew()))).toEqual([
       "Can't replace with a cheaper node: its pods would need new nodes for $0.1000/h, it costs $0.1000/h",
     ]);
+  });
+
+  // kube-scheduler binds such pods: no node has the label.
+  it.for([
+    { name: "a key of 317 characters", key: `${"d.".repeat(126)}d/${"n".repeat(63)}`, why: "has a key of more than 316 characters" },
+    { name: "a restricted label", key: "karpenter.sh/own", why: "label karpenter.sh/own is restricted" },
+  ])("no node is replaced whose pod asks for $name, and it may still be moved to a node", ({ key, why }) => {
+    const affinity = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key, operator: "DoesNotExist" as const }] }],
+        },
+      },
+    };
+    const spec = { affinity, containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] };
+    const odd = { machines: [{ name: "a", type: "huge" }], pods: [pod("p", "a", { spec: { ...spec, nodeName: "a" } })] };
+    expect(run("single", { ...odd, pods: [pod("p", "a")] }, simulateWithSolve).found?.replacements).toHaveLength(1);
+    const decision = run("single", odd, simulateWithSolve);
+    expect(decision.found).toBeUndefined();
+    expect(reasonsOf(decision).join()).toContain(why);
+    const two = { ...odd, machines: [...odd.machines, { name: "b", type: "small" }], pods: [...odd.pods, pod("q", "b")] };
+    expect(run("single", two, simulateWithSolve).found).toMatchObject({ candidates: [{ node: "a" }], replacements: [] });
   });
 
   it("pins a replacement that admits both capacity types to spot, where spot was cheaper", () => {
