@@ -6,10 +6,24 @@ import { consolidateCommand } from "../../../cli/consolidate/command.ts";
 import { costCommand } from "../../../cli/cost/command.ts";
 import { doctor } from "../../../cli/doctor/doctor.ts";
 import { historyCommand, reportCommand, whyCommand } from "../../../cli/history/command.ts";
+import { withSource } from "../../../cli/history/source.ts";
 import { solveCommand } from "../../../cli/solve/command.ts";
 import { status } from "../../../cli/status/status.ts";
+import { changeSource } from "../../../cli/view/change.ts";
+import { clusterSource } from "../../../cli/view/clusters.ts";
 import { whatIfCommand } from "../../../cli/what-if/command.ts";
+import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
+import { readSourceFile } from "../../../cli/what-if/source.ts";
+import { answer } from "../../../cli/what-if/what-if.ts";
+import type { ViewSource } from "../../../console/server/source.ts";
+import { pastEvent, pastOverview } from "../../../core/overview/past.ts";
+import type { ClusterOverview, NodeOverview, PastOverview, PodOverview, PoolOverview, ViewIndex } from "../../../core/overview/types.ts";
+import { parseArguments } from "../../../functions/adapters/command-line.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { runLab } from "../../../lab/lab.ts";
+import { playStory } from "../../../lab/play.ts";
+import { STORIES } from "../../../lab/stories.ts";
+import { recording } from "../../../lab/view.ts";
 import { instanceType, pod, snapshot } from "../../core/disruption/builders.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Installed } from "../installation/world.ts";
@@ -59,6 +73,36 @@ const printed = async (command: Command, args: readonly string[]): Promise<strin
 const fromDb = ["--from", db, "--since", "30d"];
 const INSTALLED = { cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless", json: true };
 
+/** What views serve: of stories of the lab, of a file, of a what-if, and of a history. */
+const recorded = recording("The lab");
+for (const story of STORIES) {
+  const options = { json: false, colour: false, seed: 1, region: story.region ?? "us-west-2", print: silent };
+  await playStory(story, { ...options, recorder: recorded.record(story.name, story.title) });
+}
+const source = readSourceFile(scenario);
+const ofFile = clusterSource([{ id: "0", name: "c1", read: async () => source }], {
+  kind: "file",
+  title: "c1",
+  settings: DEFAULT_SETTINGS,
+});
+await ofFile.look();
+const words = parseArguments({ usage: "", positionals: WHAT_IF_SOURCE, options: WHAT_IF_OPTIONS }, [scenario, "--budget", "default=20%"]);
+const ofChange = changeSource(source, answer(source, whatIfOptions(words)), DEFAULT_SETTINGS);
+const frames = (recorded.source.index().stories ?? []).flatMap((story) => story.frames);
+const SCENES: readonly (readonly [ViewSource, string])[] = [
+  ...frames.map(({ scene }) => [recorded.source, scene] as const),
+  ...[[ofFile, "0"] as const, [ofChange, "before"] as const, [ofChange, "after"] as const],
+];
+const served = (value: unknown): string => JSON.stringify(value) ?? "nothing is served";
+const kept = await withSource({ from: db }, async ({ cluster, now, store }) => {
+  const since = now - 86_400_000;
+  const entries = await store.history(cluster, { since, until: now + 1 });
+  return {
+    past: pastOverview({ cluster, entries, records: await store.list(cluster), since, until: now }),
+    events: entries.map(pastEvent),
+  };
+});
+
 /** A real output of each command, at least. */
 const OUTPUTS: Readonly<Record<Name, readonly (() => Promise<string>)[]>> = {
   solve: [
@@ -85,6 +129,19 @@ const OUTPUTS: Readonly<Record<Name, readonly (() => Promise<string>)[]>> = {
   ],
   report: [() => printed(reportCommand, [...fromDb, "--format", "json"])],
   cost: [() => printed(costCommand, ["--json", "--nodes", "10"])],
+  "view-index": [recorded.source, ofFile, ofChange].map((view) => async () => served(view.index())),
+  "view-overview": SCENES.map(
+    ([view, id]) =>
+      async () =>
+        served(await view.scene(id)),
+  ),
+  "view-pods": SCENES.map(
+    ([view, id]) =>
+      async () =>
+        served(await view.pods(id)),
+  ),
+  "view-past": [async () => served(kept.past)],
+  "view-events": [async () => served(kept.events)],
 };
 
 describe.for(Object.keys(SCHEMAS) as Name[])("the JSON of %s", (name) => {
@@ -120,5 +177,27 @@ it("docs/schemas has no other file, and each command that prints JSON names its 
       .toSorted(),
   );
   const page = readFileSync("docs/commands.md", "utf8");
-  for (const name of Object.keys(SCHEMAS)) expect(page).toContain(`schemas/${name}.json`);
+  const ofViews = readFileSync("docs/view-data.md", "utf8");
+  for (const name of Object.keys(SCHEMAS)) expect(name.startsWith("view-") ? ofViews : page).toContain(`schemas/${name}.json`);
+});
+
+it("the schemas of a view have each field of core/overview/types.ts", () => {
+  // A field that a type gains does not compile here without the schema's.
+  const fields: readonly object[] = [
+    SCHEMAS["view-index"].shape.shape satisfies Record<keyof ViewIndex, unknown>,
+    SCHEMAS["view-overview"].shape.shape satisfies Record<keyof ClusterOverview, unknown>,
+    SCHEMAS["view-overview"].shape.shape.nodes.element.shape satisfies Record<keyof NodeOverview, unknown>,
+    SCHEMAS["view-overview"].shape.shape.nodePools.element.shape satisfies Record<keyof PoolOverview, unknown>,
+    SCHEMAS["view-pods"].shape.element.shape satisfies Record<keyof PodOverview, unknown>,
+    SCHEMAS["view-past"].shape.shape satisfies Record<keyof PastOverview, unknown>,
+  ];
+  for (const shape of fields) expect(Object.keys(shape).length).toBeGreaterThan(3);
+});
+
+it("the views that are checked have stories, figures, a change, nodes in several states, and a past", () => {
+  const [stories, file, change] = [recorded.source, ofFile, ofChange].map((view) => view.index());
+  expect(stories?.stories).toHaveLength(STORIES.length);
+  expect(file?.scenes[0]?.figures).toBeDefined();
+  expect(change?.change?.steps.length).toBeGreaterThan(0);
+  expect([kept.past.costs.length > 0, kept.past.events.length > 0, kept.events.length > 0]).toEqual([true, true, true]);
 });

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import * as view from "./view-schemas.ts";
 
 /**
  * The shapes of the JSON that commands print, by the name of the file in docs/schemas. They are strict, so that a field
@@ -208,7 +209,6 @@ const report = z.strictObject({
 const dollars = z.record(z.string(), z.number()).describe("USD a month");
 const cost = z.strictObject({ perMonth: z.number(), perCluster: z.number(), parts: dollars, peers: dollars });
 
-/** By the name of the file in docs/schemas: what prints it, and its shape. */
 /** A line of the functions' log has fields of its own beside these: docs/metrics-and-events.md, "Log lines". */
 const labLog = z.looseObject({
   level: z.enum(["DEBUG", "INFO", "ERROR"]),
@@ -219,6 +219,7 @@ const labLog = z.looseObject({
   reconcileID: z.string().optional().describe("one for all lines of a wake-up, a sweep or a notice"),
 });
 
+/** By the name of the file in docs/schemas: what prints or serves it, and its shape. */
 export const SCHEMAS = {
   solve: { of: "solve FILE", shape: solve },
   consolidate: { of: "consolidate FILE", shape: consolidate },
@@ -231,6 +232,11 @@ export const SCHEMAS = {
   why: { of: "why --json", shape: why },
   report: { of: "report --format json", shape: report },
   cost: { of: "cost --json", shape: cost },
+  "view-index": { of: "view, data/index.json", shape: view.index },
+  "view-overview": { of: "view, data/scenes/ID/overview.json", shape: view.overview },
+  "view-pods": { of: "view, data/scenes/ID/pods.json", shape: view.pods },
+  "view-past": { of: "view, data/scenes/ID/past/DAYS.json", shape: view.past },
+  "view-events": { of: "view, data/scenes/ID/nodeclaims/NAME.json", shape: view.pastEvents },
 } as const;
 
 /** The file of a schema: JSON Schema 2020-12, in which objects may have more fields. */
