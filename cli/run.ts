@@ -10,7 +10,7 @@ import { signsOfLife } from "./signs.ts";
 /** Where the program prints. */
 export interface Streams {
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
-  readonly stderr: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
 /**
@@ -25,12 +25,12 @@ export async function runCommandLine(commands: readonly Command[], args: readonl
   try {
     const heard = (): void => signs?.heard();
     const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands, { stdout, stderr }, heard);
-    stderr.write(messages.map((line) => `${line}\n`).join(""));
+    stderr.write(messages.map((line) => `${shown(line, stderr)}\n`).join(""));
     stdout.write(name !== undefined && READ_BY_PEOPLE.has(name) ? shown(output, stdout) : output);
     if (parts !== undefined && !printed(parts, stdout)) return 2;
     return isUsable ? 0 : 1;
   } catch (error) {
-    stderr.write(`${sentenceOf(error, name)}\n`);
+    stderr.write(`${shown(sentenceOf(error, name), stderr)}\n`);
     return 2;
   } finally {
     signs?.end();

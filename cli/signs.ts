@@ -17,14 +17,16 @@ export interface Signs {
 const THREAD = `
 const { workerData: { name, said, afterMs, laterMs } } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
-let [known, silentMs] = [0, 0];
+const tickMs = afterMs / 10;
+let [known, ticks] = [0, 0];
 setInterval(() => {
   const now = Atomics.load(said, 0);
-  silentMs = now === known ? silentMs + afterMs : 0;
+  ticks = now === known ? ticks + 1 : 0;
   known = now;
-  if (silentMs > 0 && (silentMs <= laterMs || silentMs % laterMs === 0))
+  const silentMs = ticks * tickMs;
+  if (ticks > 0 && silentMs % (silentMs <= laterMs ? afterMs : laterMs) === 0)
     try { writeSync(2, name + ": works, silent for " + silentMs / 1_000 + " s\\n"); } catch {}
-}, afterMs);
+}, tickMs);
 `;
 
 /** Says on standard error, also in a pipe, that a command works while it prints nothing. */

@@ -2,8 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
+import { defineCommand } from "../../cli/command.ts";
 import { consolidateCommand } from "../../cli/consolidate/command.ts";
 import { convertCommand } from "../../cli/convert/command.ts";
+import { InputError } from "../../cli/input-error.ts";
 import { rebuildCommand } from "../../cli/rebuild/command.ts";
 import { runCommandLine } from "../../cli/run.ts";
 import { solveCommand } from "../../cli/solve/command.ts";
@@ -162,4 +164,25 @@ it("a command that waits for answers says on standard error that it works, and i
   } finally {
     vi.useRealTimers();
   }
+});
+
+it("an error is one line in a pipe, and fits a terminal", async () => {
+  const long = defineCommand({
+    ...{ name: "long", summary: "", options: {} },
+    run: async () => {
+      throw new InputError("this sentence names a place and says how to mend it ".repeat(5).trim());
+    },
+  });
+  const said = async (isTTY: boolean): Promise<readonly string[]> => {
+    let stderr = "";
+    const write = (text: string): void => {
+      stderr += text;
+    };
+    await runCommandLine([long], ["long"], { stdout: { write: () => {} }, stderr: { write, isTTY } });
+    return stderr.trimEnd().split("\n");
+  };
+  expect(await said(false)).toHaveLength(1);
+  const shown = await said(true);
+  expect(shown.length).toBeGreaterThan(1);
+  expect(Math.max(...shown.map(({ length }) => length))).toBeLessThanOrEqual(100);
 });
