@@ -64,8 +64,10 @@ for \`${INSTALLED}\`; a release that is installed with \`npm i -g\` has \`kubect
   version may add fields; none is taken away or changed within a major version.
 - The exit code is 0; 1 where the answer is no (\`status\` finds a fault) or needs a person's work (\`convert\`); 2 where
   the input or the command line is wrong, with one sentence on standard error.
-- Lines are as wide as the terminal, from 60 to 140 columns, and 100 in a pipe. Only \`lab\` has colours, and only on a
-  terminal without \`NO_COLOR\`.
+- Lines are as wide as the terminal, from 60 to 140 columns (\`lab\`: 120). In a pipe explanations have 100, and what has
+  one line for each check, step, row or error keeps it. Only \`lab\` has colours, and only on a terminal without
+  \`NO_COLOR\`.
+- A command that is silent for two seconds says on standard error that it works, also in a pipe.
 - \`${INSTALLED} completion bash|zsh|fish\` prints what a shell needs to complete the words:
   \`source <(${INSTALLED} completion bash)\`, \`${INSTALLED} completion fish | source\`.
 
