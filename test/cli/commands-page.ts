@@ -67,7 +67,8 @@ for \`${INSTALLED}\`; a release that is installed with \`npm i -g\` has \`kubect
 - Lines are as wide as the terminal, from 60 to 140 columns (\`lab\`: 120). In a pipe explanations have 100, and what has
   one line for each check, step, row or error keeps it. Only \`lab\` has colours, and only on a terminal without
   \`NO_COLOR\`.
-- A command that is silent for two seconds says on standard error that it works, also in a pipe.
+- A command that plans, reads or waits for two seconds without a line of its own says on standard error that it works,
+  also in a pipe; \`what-if\` tells its progress every three.
 - \`${INSTALLED} completion bash|zsh|fish\` prints what a shell needs to complete the words:
   \`source <(${INSTALLED} completion bash)\`, \`${INSTALLED} completion fish | source\`.
 
