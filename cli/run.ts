@@ -20,7 +20,7 @@ export interface Streams {
  */
 export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
   const [name, ...rest] = args;
-  const isBusy = name !== undefined && KEEPS_BUSY.has(name) && stderr === process.stderr && !asksForHelp(rest);
+  const isBusy = name !== undefined && KEEPS_BUSY.has(name) && stderr === process.stderr && !rest.some((word) => SILENCING.has(word));
   const signs = isBusy ? signsOfLife(name) : undefined;
   try {
     const heard = (): void => signs?.heard();
@@ -37,8 +37,11 @@ export async function runCommandLine(commands: readonly Command[], args: readonl
   }
 }
 
+/** Words after which nobody waits for an answer, or wants no progress: a page has no end. */
+const SILENCING: ReadonlySet<string> = new Set(["--help", "-h", "--quiet", "--view"]);
+
 /** Commands that plan, synthesise or wait for others, with lines of their own in between. */
-const KEEPS_BUSY: ReadonlySet<string> = new Set(["solve", "consolidate", "install", "adopt", "upgrade", "uninstall"]);
+const KEEPS_BUSY: ReadonlySet<string> = new Set(["solve", "consolidate", "what-if", "install", "adopt", "upgrade", "uninstall"]);
 
 /** Commands whose answer is text, unless they are asked for JSON. */
 const READ_BY_PEOPLE: ReadonlySet<string> = new Set([

@@ -29,15 +29,24 @@ setInterval(() => {
 }, tickMs);
 `;
 
-/** Says on standard error, also in a pipe, that a command works while it prints nothing. */
+let running: Signs | undefined;
+
+/** To be called by what writes to standard error itself, so that no sign comes beside it. */
+export const heard = (): void => running?.heard();
+
+/** Says on standard error, also in a pipe, that a command works while it prints nothing. One command runs at a time. */
 export function signsOfLife(name: string, afterMs = SIGN_AFTER_MS, laterMs = LATER_EVERY_MS): Signs {
   const said = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { name, said, afterMs, laterMs } });
   worker.unref();
   // Without signs the command works as well.
   worker.on("error", () => {});
-  return {
+  running = {
     heard: () => void Atomics.add(said, 0, 1),
-    end: () => void worker.terminate(),
+    end: () => {
+      running = undefined;
+      void worker.terminate();
+    },
   };
+  return running;
 }

@@ -3,10 +3,11 @@ import { span } from "../../core/lib/duration.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
 import { billOf } from "../../core/what-if/bill.ts";
 import type { Progress } from "../../core/what-if/rehearse.ts";
+import { heard } from "../signs.ts";
 import type { WhatIfOptions } from "./options.ts";
 
 /** How long nothing is printed at most while passes run, and how often a line is printed at most. */
-const LINE_EVERY_MS = 3_000;
+const LINE_EVERY_MS = 2_000;
 
 /** What the rehearsal calls while it runs. */
 export interface ProgressReport {
@@ -28,7 +29,12 @@ export interface ProgressStream {
 export function progressReport(stream: ProgressStream, start: number, clock: () => number = () => performance.now()): ProgressReport {
   if (stream.isTTY) {
     const line = (count: number, at: number): string => `\rrehearsing: ${counted(count, "decision")}, +${span(at - start)}   \r`;
-    return { onDecision: (count, at) => stream.write(line(count, at)) };
+    return {
+      onDecision(count, at) {
+        heard();
+        stream.write(line(count, at));
+      },
+    };
   }
   const began = clock();
   let printed = began;
@@ -37,6 +43,7 @@ export function progressReport(stream: ProgressStream, start: number, clock: () 
       const now = clock();
       if (now - printed < LINE_EVERY_MS) return;
       printed = now;
+      heard();
       const { nodes, pricePerHour } = billOf(snapshot);
       const which = isChanged ? "with the change" : "as it is";
       const seconds = Math.round((now - began) / 1_000);

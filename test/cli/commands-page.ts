@@ -68,7 +68,7 @@ for \`${INSTALLED}\`; a release that is installed with \`npm i -g\` has \`kubect
   one line for each check, step, row or error keeps it. Only \`lab\` has colours, and only on a terminal without
   \`NO_COLOR\`.
 - A command that plans, reads or waits for two seconds without a line of its own says on standard error that it works,
-  also in a pipe; \`what-if\` tells its progress every three.
+  also in a pipe.
 - \`${INSTALLED} completion bash|zsh|fish\` prints what a shell needs to complete the words:
   \`source <(${INSTALLED} completion bash)\`, \`${INSTALLED} completion fish | source\`.
 

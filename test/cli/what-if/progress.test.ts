@@ -13,16 +13,16 @@ function printed(isTTY: boolean) {
   return { texts, report, at };
 }
 
-it("in a pipe a line every three seconds says the pass, the nodes, their price and the time", () => {
+it("in a pipe a line every two seconds says the pass, the nodes, their price and the time", () => {
   const { texts, report, at } = printed(false);
-  for (const ms of [0, 1_000, 2_999]) at(ms, 1);
+  for (const ms of [0, 1_000, 1_999]) at(ms, 1);
   expect(texts).toEqual([]);
-  at(3_000, 2);
-  at(5_999, 3);
-  at(6_100, 4, true);
+  at(2_000, 2);
+  at(3_999, 3);
+  at(4_100, 4, true);
   expect(texts).toEqual([
-    "rehearsing as it is: pass 2, 2 nodes, $0.8000/h, 3 s\n",
-    "rehearsing with the change: pass 4, 2 nodes, $0.8000/h, 6 s\n",
+    "rehearsing as it is: pass 2, 2 nodes, $0.8000/h, 2 s\n",
+    "rehearsing with the change: pass 4, 2 nodes, $0.8000/h, 4 s\n",
   ]);
   expect(report.onDecision).toBeUndefined();
 });
