@@ -5,12 +5,14 @@ import { VERSION } from "../functions/adapters/version.ts";
 import { fitted, WIDTH } from "./columns.ts";
 import { type Answer, type Command, commandHelp, type Print } from "./command.ts";
 import { InputError, sentenceOf } from "./input-error.ts";
-import { signsOfLife } from "./signs.ts";
+import { type Signs, signsOfLife } from "./signs.ts";
 
 /** Where the program prints. */
 export interface Streams {
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  /** Gives signs of life; without it they go to standard error of the process where `stderr` is that. */
+  readonly signs?: (name: string) => Signs;
 }
 
 /**
@@ -18,16 +20,17 @@ export interface Streams {
  * sentence on standard error, never a stack trace, where the input or the command line is bad, or where the output
  * holds such a sentence for one of several inputs.
  */
-export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
+export async function runCommandLine(commands: readonly Command[], args: readonly string[], streams: Streams): Promise<number> {
+  const { stdout, stderr, signs: makeSigns = stderr === process.stderr ? signsOfLife : undefined } = streams;
   const [name, ...rest] = args;
-  const isBusy = name !== undefined && KEEPS_BUSY.has(name) && stderr === process.stderr && !rest.some((word) => SILENCING.has(word));
-  const signs = isBusy ? signsOfLife(name) : undefined;
+  const isBusy = name !== undefined && KEEPS_BUSY.has(name) && !rest.some((word) => SILENCING.has(word));
+  const signs = isBusy ? makeSigns?.(name) : undefined;
   try {
     const heard = (): void => signs?.heard();
     const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands, { stdout, stderr }, heard);
     stderr.write(messages.map((line) => `${shown(line, stderr)}\n`).join(""));
     stdout.write(name !== undefined && READ_BY_PEOPLE.has(name) ? shown(output, stdout) : output);
-    if (parts !== undefined && !printed(parts, stdout)) return 2;
+    if (parts !== undefined && !printed(parts, stdout, heard)) return 2;
     return isUsable ? 0 : 1;
   } catch (error) {
     stderr.write(`${shown(sentenceOf(error, name), stderr)}\n`);
@@ -41,7 +44,9 @@ export async function runCommandLine(commands: readonly Command[], args: readonl
 const SILENCING: ReadonlySet<string> = new Set(["--help", "-h", "--quiet", "--view"]);
 
 /** Commands that plan, synthesise or wait for others, with lines of their own in between. */
-const KEEPS_BUSY: ReadonlySet<string> = new Set(["solve", "consolidate", "what-if", "install", "adopt", "upgrade", "uninstall"]);
+const KEEPS_BUSY: ReadonlySet<string> = new Set([
+  ...["solve", "consolidate", "what-if", "install", "adopt", "upgrade", "uninstall", "synth"],
+]);
 
 /** Commands whose answer is text, unless they are asked for JSON. */
 const READ_BY_PEOPLE: ReadonlySet<string> = new Set([
@@ -54,9 +59,12 @@ function shown(text: string, { isTTY = false }: Streams["stdout"]): string {
 }
 
 /** Prints the parts; false where some of their inputs could not be read. */
-function printed(parts: Generator<string, boolean>, stdout: Streams["stdout"]): boolean {
+function printed(parts: Generator<string, boolean>, stdout: Streams["stdout"], heard: () => void): boolean {
   let part = parts.next();
-  for (; !part.done; part = parts.next()) stdout.write(part.value);
+  for (; !part.done; part = parts.next()) {
+    heard();
+    stdout.write(part.value);
+  }
   return part.value;
 }
 
@@ -83,7 +91,7 @@ async function answerTo(
 }
 
 /** Commands that ask nothing and print nothing before their answer, while AWS or a cluster answers. */
-const ANSWERS_AT_THE_END: ReadonlySet<string> = new Set(["status", "doctor", "why", "history", "report", "rebuild", "synth"]);
+const ANSWERS_AT_THE_END: ReadonlySet<string> = new Set(["status", "doctor", "why", "history", "report", "rebuild"]);
 /** How long a command works without a sign of it. */
 const SIGN_EVERY_MS = 2_000;
 

@@ -15,7 +15,7 @@ export interface Signs {
  * standard error itself. The number in `said` grows with each line that the command prints.
  */
 const THREAD = `
-const { workerData: { name, said, afterMs, laterMs } } = require("node:worker_threads");
+const { workerData: { name, said, afterMs, laterMs, rest } } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
 const tickMs = afterMs / 10;
 let [known, ticks] = [0, 0];
@@ -25,7 +25,7 @@ setInterval(() => {
   known = now;
   const silentMs = ticks * tickMs;
   if (ticks > 0 && silentMs % (silentMs <= laterMs ? afterMs : laterMs) === 0)
-    try { writeSync(2, name + ": works, silent for " + silentMs / 1_000 + " s\\n"); } catch {}
+    try { writeSync(2, name + ": works, silent for " + silentMs / 1_000 + " s" + rest + "\\n"); } catch {}
 }, tickMs);
 `;
 
@@ -37,7 +37,9 @@ export const heard = (): void => running?.heard();
 /** Says on standard error, also in a pipe, that a command works while it prints nothing. One command runs at a time. */
 export function signsOfLife(name: string, afterMs = SIGN_AFTER_MS, laterMs = LATER_EVERY_MS): Signs {
   const said = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { name, said, afterMs, laterMs } });
+  // On a terminal a sign may be written over a longer line of progress, whose rest is erased.
+  const rest = process.stderr.isTTY ? "\u001b[K" : "";
+  const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { name, said, afterMs, laterMs, rest } });
   worker.unref();
   // Without signs the command works as well.
   worker.on("error", () => {});

@@ -166,6 +166,28 @@ it("a command that waits for answers says on standard error that it works, and i
   }
 });
 
+it("a command that keeps the process busy gives signs, and each part that it prints is heard", async () => {
+  const told: string[] = [];
+  const signs = (name: string) => ({ heard: () => void told.push(`${name} prints`), end: () => void told.push(`${name} ends`) });
+  const streams = { stdout: { write: (text: string) => told.push(text) }, stderr: { write: () => true }, signs };
+  const named = (name: string) => ({
+    ...{ name, summary: "", options: {} },
+    async run() {
+      const parts = function* () {
+        yield* ["first", "second"];
+        return true;
+      };
+      return { output: "", parts: parts() };
+    },
+  });
+  for (const name of ["solve", "synth", "completion"]) expect(await runCommandLine([named(name)], [name], streams)).toBe(0);
+  expect(told.filter(Boolean)).toEqual([
+    ...["solve prints", "first", "solve prints", "second", "solve ends"],
+    ...["synth prints", "first", "synth prints", "second", "synth ends"],
+    ...["first", "second"],
+  ]);
+});
+
 it("an error is one line in a pipe, and fits a terminal", async () => {
   const long = defineCommand({
     ...{ name: "long", summary: "", options: {} },
