@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { SCHEMAS } from "../cli/json-schemas/schemas.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import type { TestCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
@@ -74,6 +75,20 @@ async function served(...args: readonly string[]): Promise<string> {
   });
 }
 
+/** Reads what the page reads, and holds it to the documented schemas: each field of them and no other. */
+async function expectSchemas(url: string, fewestPods: number): Promise<void> {
+  const read = async (path: string): Promise<unknown> => (await fetch(`${url}data/${path}`)).json();
+  const index = SCHEMAS["view-index"].shape.parse(await read("index.json"));
+  assert.equal(index.kind, "live");
+  assert.equal(index.scenes.length, 1);
+  for (const { id } of index.scenes) {
+    const { nodes, nodePools } = SCHEMAS["view-overview"].shape.parse(await read(`scenes/${id}/overview.json`));
+    assert.ok(nodes.length > 0 && nodePools.length > 0);
+    const pods = SCHEMAS["view-pods"].shape.parse(await read(`scenes/${id}/pods.json`));
+    assert.ok(pods.every(({ name }) => name !== "") && pods.length >= fewestPods);
+  }
+}
+
 async function check(cluster: TestCluster): Promise<void> {
   const { kubectl, kubeconfig } = cluster;
   await prepare(cluster, [POOL, nodeClass(), deployment("web", 6, "1")], ["a"]);
@@ -89,6 +104,7 @@ async function check(cluster: TestCluster): Promise<void> {
     await page.getByText("live, ").waitFor();
     await rows.nth(1).waitFor({ timeout: 60_000 });
     assert.equal(await rows.count(), 2);
+    await expectSchemas(url, 6);
     // What a reader has typed outlives every change: the page is not loaded again.
     await page.evaluate("globalThis.isTheSamePage = true");
 
@@ -111,6 +127,7 @@ async function check(cluster: TestCluster): Promise<void> {
       .getByText(/NodePool default: its limit cpu 100 leaves 92/)
       .waitFor({ timeout: 60_000 });
     console.log(`a pod without a place is shown ${Math.round(performance.now() - began)} ms after it was created`);
+    await expectSchemas(url, 7);
     await kubectl("delete", "deployment", "huge");
     await page.locator(".box.waiting.left").waitFor({ state: "detached", timeout: 60_000 });
 
@@ -118,6 +135,7 @@ async function check(cluster: TestCluster): Promise<void> {
     await kubectl("scale", "deployment/web", "--replicas=9");
     await page.locator(".box.waiting.planned").waitFor({ timeout: 60_000 });
     await pictureOf(page, "live");
+    await expectSchemas(url, 9);
     began = performance.now();
     await addNode("ip-10-0-1-3", cluster);
     await rows.nth(2).waitFor({ timeout: 60_000 });
@@ -132,6 +150,7 @@ async function check(cluster: TestCluster): Promise<void> {
       .getByText(/^goes$/)
       .first()
       .waitFor({ timeout: 90_000 });
+    await expectSchemas(url, 0);
     assert.equal(await page.evaluate("globalThis.isTheSamePage"), true);
   } finally {
     await browser.close();
