@@ -62,6 +62,10 @@ replaced node adds. Between the sizes the figures are on a line; clusters of mor
   and the clusters of a stack share it.
 - EKS's audit log, which the source \`audit\` needs, costs $0.50 a GB and is left out, and so is what flows between zones.
 ${historyLines()}
+- On a real control plane, an hour of trouble (\`TROUBLE_MINUTES=60 npm run e2e -- trouble\`, 2026-11-26: 136 machines
+  came and 135 went, by notices, crashes, deletions and consolidation) left 934 entries of 345 bytes: 6.9 for each
+  machine. The command prints these figures. A decision of disruption is 541 bytes, a plan 430, the end of a machine
+  371, pods that wait for a machine on its way 311; each takes two write units, those of waits one.
 - Where \`alarmTopicArn\` is set (\`--alarms\`), alarms look at ${STACK.alarmMetrics} metrics, each of which costs $0.10.
 `;
 }
