@@ -73,6 +73,9 @@ export class TrialCluster {
   /** By text of the parts that matter, and by PodData.id: which nodes suit by labels and taints. */
   readonly #suits = new Map<string, Uint8Array>();
   readonly #suitsOf: (Uint8Array | undefined)[] = [];
+  /** By the rows of `#suits` that they combine. */
+  readonly #suiting = new Map<string, (name: string) => boolean>();
+  readonly #rowIds = new Map<Uint8Array | undefined, number>();
   /** By pod: what it asks for without its preferences. */
   readonly #leastStrict = new Map<Pod, PodData>();
   #journal: Undo[] = [];
@@ -125,12 +128,27 @@ export class TrialCluster {
   }
 
   /**
-   * Names of the nodes that suit each of the pods by labels and taints, and that accept pods; preferences, room and
-   * topology do not matter.
+   * Tells by a node's name whether it suits each of the pods by labels and taints, and accepts pods; preferences, room
+   * and topology do not matter. Pods that ask for the same have the same function, and so need room once.
    */
-  nodesSuiting(pods: readonly Pod[]): ReadonlySet<string> {
-    const rows = new Set(pods.map((pod) => this.#leastStrict.get(pod)).map((podData) => podData && this.#suitsFor(podData)));
-    return new Set(this.#problem.nodes.flatMap(({ view }, n) => ([...rows].every((row) => row?.[n] === 1) ? [view.name] : [])));
+  nodesSuiting(pods: readonly Pod[]): (name: string) => boolean {
+    const rows = [...new Set(pods.map((pod) => this.#leastStrict.get(pod)).map((podData) => podData && this.#suitsFor(podData)))];
+    const text = rows
+      .map((row) => this.#rowId(row))
+      .sort((a, b) => a - b)
+      .join(" ");
+    const known = this.#suiting.get(text);
+    if (known !== undefined) return known;
+    const suits = Uint8Array.from(this.#problem.nodes, (_, n) => (rows.every((row) => row?.[n] === 1) ? 1 : 0));
+    const suiting = (name: string): boolean => suits[this.#indexOf.get(name) ?? -1] === 1;
+    this.#suiting.set(text, suiting);
+    return suiting;
+  }
+
+  #rowId(row: Uint8Array | undefined): number {
+    const id = this.#rowIds.get(row) ?? this.#rowIds.size;
+    this.#rowIds.set(row, id);
+    return id;
   }
 
   /** Makes pods try the named nodes first, in this order. */

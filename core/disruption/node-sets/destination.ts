@@ -35,8 +35,8 @@ const STAY_MARGIN = 0.05;
 
 /** A planned node of the fresh plan, and how much of it no staying node has taken yet. */
 interface Place {
-  /** Names of the nodes that all of its pods may run on. */
-  readonly suits: ReadonlySet<string>;
+  /** Whether all of its pods may run on a node of this name. Places whose pods ask for the same have one function. */
+  readonly suits: (node: string) => boolean;
   /** USD per hour. */
   readonly cost: number;
   /** Requests of its pods together, and the largest of each resource. */
@@ -120,19 +120,19 @@ function stayingNodes(
     const { pricePerHour, nodeCost, instanceType } = candidate;
     return pricePerHour + nodeCost + surplusPrice(instanceType, cpu, view.costs) - moveCostPerHour(settings, [candidate]);
   };
+  const suitedPlaces = placesByRoom(places);
   const judged = candidates.map((candidate) => {
-    const suited = suitedPlaces(candidate, places);
-    const taken = filledFrom(suited);
+    const taken = filledFrom(suitedPlaces(candidate));
     const ratio = pricedShares(taken) / Math.max(MIN_SAVINGS, costOf(candidate, taken));
-    return { candidate, suited, ratio: Math.round(ratio / PRICE_TOLERANCE) };
+    return { candidate, ratio: Math.round(ratio / PRICE_TOLERANCE) };
   });
   judged.sort(
     (a, b) =>
       b.ratio - a.ratio || b.candidate.disruptionCost - a.candidate.disruptionCost || (a.candidate.node < b.candidate.node ? 1 : -1),
   );
   const stay = new Set<Candidate>();
-  for (const { candidate, suited } of judged) {
-    const taken = filledFrom(suited);
+  for (const { candidate } of judged) {
+    const taken = filledFrom(suitedPlaces(candidate));
     if (costOf(candidate, taken) > (1 + STAY_MARGIN) * pricedShares(taken)) continue;
     for (const { place, share } of taken) place.left -= share;
     stay.add(candidate);
@@ -146,12 +146,35 @@ function fixedPods({ machine, moving }: Candidate): readonly Pod[] {
   return machine.pods.filter((pod) => isActive(pod) && !moved.has(pod));
 }
 
-/** The places whose pods the node could hold, the most expensive room first. */
-function suitedPlaces(candidate: Candidate, places: readonly Place[]): readonly SuitedPlace[] {
-  const room = subtractResources(candidate.machine.allocatable, addResources(...fixedPods(candidate).map(podRequests)));
+/** Suited places that are kept for other candidates. A cluster of thousands of nodes has millions of pairs. */
+const MAX_KEPT = 1_000_000;
+
+/**
+ * The places whose pods a candidate's node could hold, the most expensive room first. They are the same for candidates
+ * with the same room that suit the same places, so they are kept, up to MAX_KEPT of them.
+ */
+function placesByRoom(places: readonly Place[]): (candidate: Candidate) => readonly SuitedPlace[] {
+  const kinds = [...new Set(places.map(({ suits }) => suits))];
+  const known = new Map<string, readonly SuitedPlace[]>();
+  let kept = 0;
+  return (candidate) => {
+    const room = subtractResources(candidate.machine.allocatable, addResources(...fixedPods(candidate).map(podRequests)));
+    const suitedKinds = kinds.map((suits) => suits(candidate.node));
+    const text = `${JSON.stringify(Object.entries(room).sort())} ${suitedKinds.map(Number).join("")}`;
+    const same = known.get(text);
+    if (same !== undefined) return same;
+    const suited = suitedPlaces(candidate.node, room, places);
+    if (kept + suited.length > MAX_KEPT) return suited;
+    kept += suited.length;
+    known.set(text, suited);
+    return suited;
+  };
+}
+
+function suitedPlaces(node: string, room: Resources, places: readonly Place[]): readonly SuitedPlace[] {
   return places
     .flatMap((place) => {
-      if (!place.suits.has(candidate.node) || !fits(place.largest, room)) return [];
+      if (!place.suits(node) || !fits(place.largest, room)) return [];
       // The node has as little use for the last of its room as the planned node has.
       const times = timesIn(room, place.requests) * place.fill;
       return times > 0 ? [{ place, times }] : [];
