@@ -198,8 +198,10 @@ async function endingOf({ world, cloud, deps }: Lab): Promise<Ending> {
   };
 }
 
+/** Without the pods that waited for a machine: how many do depends on the time that a kill costs. */
 function toldLives(entries: readonly HistoryEntry[]): readonly string[] {
-  const lives = Map.groupBy(entries, (entry) => ("nodeClaim" in entry ? entry.nodeClaim : "commandId" in entry ? entry.commandId : ""));
+  const decided = entries.filter(({ type }) => type !== "PodsNominated");
+  const lives = Map.groupBy(decided, (entry) => ("nodeClaim" in entry ? entry.nodeClaim : "commandId" in entry ? entry.commandId : ""));
   return [...lives.values()]
     .map((life) => life.map((entry) => ("reason" in entry ? `${entry.type} ${entry.reason}` : entry.type)).join(", "))
     .sort();
