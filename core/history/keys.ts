@@ -18,10 +18,15 @@ export function subjectOf(entry: HistoryEntry): string {
     case "PodsWaited":
       return `pod/${entry.namespace}`;
     case "PodsNominated":
-      return entry.nodeClaim === "" ? `node/${entry.node ?? ""}` : `nodeclaim/${entry.nodeClaim}`;
+      return subjectOfMachine(entry);
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
+}
+
+/** A machine by its NodeClaim; a node that has none, whose `nodeClaim` is "", by its name. */
+export function subjectOfMachine({ nodeClaim, node = "" }: { readonly nodeClaim: string; readonly node?: string | undefined }): string {
+  return nodeClaim === "" ? `node/${node}` : `nodeclaim/${nodeClaim}`;
 }
 
 /** What distinguishes an entry from others of its type and subject. */

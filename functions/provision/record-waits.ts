@@ -1,4 +1,5 @@
 import { aboutClaim } from "../../core/history/claim-entries.ts";
+import { subjectOfMachine } from "../../core/history/keys.ts";
 import { isToldOf, type NominatedAbout, nominatedEntry, type ToldPlace } from "../../core/history/nominated.ts";
 import { type WaitingPod, waitsToWrite } from "../../core/history/waiting.ts";
 import { roundRobin } from "../../core/lib/round-robin.ts";
@@ -39,7 +40,7 @@ export async function recordWaits(plan: Plan, snapshot: Snapshot, records: reado
   const entries = [...(await waitsOf(plan, snapshot, at, deps)), ...abouts.filter((entry) => entry !== undefined)];
   if (entries.length > 0) await store.addHistory(entries);
   const unbound = new Set(snapshot.pods.filter(({ spec }) => !spec.nodeName).map(podUid));
-  const now = places.flatMap((place) => place.pods.map((pod) => [podUid(pod), { subject: subjectOf(place), at }] as const));
+  const now = places.flatMap((place) => place.pods.map((pod) => [podUid(pod), { subject: subjectOfMachine(place), at }] as const));
   toldPlaces.set(cluster, new Map([...told, ...now].filter(([uid]) => unbound.has(uid))));
 }
 
@@ -64,12 +65,10 @@ async function waitsOf(
   );
 }
 
-const subjectOf = ({ nodeClaim, node }: WaitingPlace): string => (nodeClaim === "" ? `node/${node ?? ""}` : `nodeclaim/${nodeClaim}`);
-
 /** The machines that pods wait for, with those pods of which this process has not told it. */
 function placesToTell(plan: Plan, snapshot: Snapshot, told: ReadonlyMap<string, ToldPlace>, at: number): readonly WaitingPlace[] {
   const places = waitingPlaces(plan, snapshot)
-    .map((place) => ({ ...place, pods: place.pods.filter((pod) => !isToldOf(told.get(podUid(pod)), subjectOf(place), at)) }))
+    .map((place) => ({ ...place, pods: place.pods.filter((pod) => !isToldOf(told.get(podUid(pod)), subjectOfMachine(place), at)) }))
     .filter(({ pods }) => pods.length > 0);
   const tenant = ({ pods: [first] }: WaitingPlace): string => first?.metadata.namespace ?? "default";
   return roundRobin(places, tenant, Math.floor(at / TURN_MS)).slice(0, MAX_PLACES);
@@ -92,6 +91,6 @@ async function entryOf(
   // No entry that is older than a pod tells of it.
   const created = pods.map(({ metadata }) => fromRfc3339(metadata.creationTimestamp)).filter((ms) => !Number.isNaN(ms));
   const since = Math.max(at - DAY_MS, Math.min(at, ...created));
-  const known = await store.history(cluster.name, { since, until: at + 1, about: subjectOf(place) });
+  const known = await store.history(cluster.name, { since, until: at + 1, about: subjectOfMachine(place) });
   return nominatedEntry(about, pods, known);
 }
