@@ -18,8 +18,8 @@ const CAPACITY_TYPES: Readonly<Partial<Record<InterruptionKind, CapacityType>>> 
 };
 
 /** EC2 takes an instance back two minutes after these messages: an hour later, an instance that lives is kept. */
-const SHORT_LIVED: ReadonlySet<InterruptionKind> = new Set(["spot_interrupted", "capacity_reservation_interrupted"]);
-const MAX_NOTICE_AGE_MS = 10 * 60_000;
+export const SHORT_LIVED: ReadonlySet<InterruptionKind> = new Set(["spot_interrupted", "capacity_reservation_interrupted"]);
+export const MAX_NOTICE_AGE_MS = 10 * 60_000;
 /** EventBridge delivers an event for up to a day (its longest retry), and the queue keeps messages for minutes. */
 const MAX_AGE_MS = 25 * 3_600_000;
 /** AWS's clocks and ours differ by less. */
@@ -32,7 +32,7 @@ const CLOCK_TOLERANCE_MS = 5 * 60_000;
  */
 export function whyNotConcerned(
   { kind, account, region, time }: Interruption,
-  record: NodeClaimRecord,
+  record: Pick<NodeClaimRecord, "instance" | "launchedAt">,
   at: Circumstances,
 ): string | undefined {
   const { instance, launchedAt } = record;

@@ -72,6 +72,8 @@ export interface NodeClaimStore {
 
   /** True for the first call with a key until the key expires; deduplicates events. Times in ms. */
   isFirstWithin(cluster: string, key: string, now: number, ttlMs: number): Promise<boolean>;
+  /** Whether `isFirstWithin` has seen the key, and it has not expired. */
+  wasSeen(cluster: string, key: string, now: number): Promise<boolean>;
 
   /**
    * A compressed document of any size under a name (the catalogue). `version` says whether a cached copy is current.

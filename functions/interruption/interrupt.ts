@@ -5,11 +5,12 @@ import type { Metrics } from "../../core/ports/metrics.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { withAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { keepNotice } from "../shared/early-notices.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { type ReconcileIds, withReconcileId } from "../shared/reconcile-id.ts";
 
 export interface InterruptDeps extends ReconcileIds {
-  readonly store: Pick<NodeClaimStore, "byInstance">;
+  readonly store: Pick<NodeClaimStore, "byInstance" | "isFirstWithin">;
   /** Undefined for a cluster that this stack does not serve. */
   readonly clusterDeps: (cluster: string) => Promise<ClusterDeps | undefined>;
   readonly log: Log;
@@ -18,9 +19,9 @@ export interface InterruptDeps extends ReconcileIds {
 }
 
 /**
- * Acts on one interruption message. Instances without a NodeClaim are skipped, and a NodeClaim that is terminating
- * already stays as it is. A malformed message is logged and acknowledged, and so is a message that names an instance of
- * ours but cannot be about it. Any other failure throws, and the queue delivers the message again.
+ * Acts on one interruption message. A notice of an instance without a record is kept for its adoption, and a NodeClaim
+ * that is terminating already stays as it is. A malformed message is logged and acknowledged, and so is a message that
+ * names an instance of ours but cannot be about it. Any other failure throws, and the queue delivers the message again.
  * @param ownAccount twelve digits: the account of the queue, undefined when it is not known
  */
 export async function interrupt(body: string, ownAccount: string | undefined, deps: InterruptDeps): Promise<void> {
@@ -34,9 +35,10 @@ export async function interrupt(body: string, ownAccount: string | undefined, de
   deps.metrics.count("interruption_received_messages_total", { message_type: kind });
   const act = async (instanceId: string): Promise<void> => {
     const record = await deps.store.byInstance(instanceId);
-    const served = record && (await deps.clusterDeps(record.cluster));
+    if (record === undefined) return await keepNotice(interruption, instanceId, deps);
+    const served = await deps.clusterDeps(record.cluster);
     const cluster = served && { ...served, log: withReconcileId(served.log, deps) };
-    if (record === undefined || cluster === undefined || kind === "no_op") return;
+    if (cluster === undefined || kind === "no_op") return;
     const odd = whyNotConcerned(interruption, record, { account: cluster.account ?? ownAccount, now: deps.now() });
     if (odd !== undefined) {
       const fields = { controller: "interruption", messageKind: kind, NodeClaim: { name: record.name } };

@@ -13,6 +13,7 @@ import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.t
 import { standsStill } from "../shared/beside-karpenter.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { interruptAsNoticed } from "../shared/early-notices.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
@@ -128,7 +129,7 @@ async function adopt({ metadata }: NodeClaim, deps: LifecycleDeps): Promise<Perf
   }
   const launched = shown ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
   const record = recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched });
-  await store.create(record, [adopted(record, now())]);
+  await interruptAsNoticed(await store.create(record, [adopted(record, now())]), deps);
   return "look again";
 }
 

@@ -16,6 +16,7 @@ import {
   running,
   runningPods,
   SECOND,
+  SPOT_POOL,
   scale,
 } from "../support/lab-story.ts";
 
@@ -73,6 +74,19 @@ describe("a lost table", () => {
     expect(runningPods(lab)).toBe(2);
     expect(lab.cloud.machines()).toHaveLength(1);
     await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("a spot notice that comes before the adoption is acted on then", async () => {
+    const lab = await running(2, [NODE_CLASS, SPOT_POOL, INFLATE]);
+    await pass(lab, 6 * MINUTE);
+    const [id = ""] = ids(lab);
+    await loseTable(lab);
+    lab.cloud.interruptSpot(id);
+    await pass(lab, 110 * SECOND);
+    expect(ids(lab)).not.toEqual([id]);
+    expect(messages(lab)).toContain("initiating delete from interruption message");
+    expect(runningPods(lab)).toBe(2);
     lab.close();
   });
 });

@@ -383,6 +383,11 @@ export function dynamoNodeClaimStore(options: {
       const item = { pk: `seen#${cluster}`, sk: key, nonce: randomUUID(), expiresAt: now + ttlMs, ttl: ttlOf(now + ttlMs) };
       return put(item, "attribute_not_exists(pk) OR expiresAt <= :now", { ":now": now });
     },
+    async wasSeen(cluster, key, now) {
+      const input = { TableName, Key: toItem({ pk: `seen#${cluster}`, sk: key }), ConsistentRead: true };
+      const { Item: item } = await calling(table, () => table.client.send(new GetItemCommand(input)));
+      return item !== undefined && Number(fromItem(item)["expiresAt"]) > now;
+    },
 
     ...dynamoDocuments(table, options.clock ?? Date.now),
   };

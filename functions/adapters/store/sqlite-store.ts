@@ -288,6 +288,8 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         return true;
       }),
 
+    wasSeen: async (cluster, key, now) => Number(sql.sighting.get(cluster, key)?.["expires_at"] ?? Number.NEGATIVE_INFINITY) > now,
+
     putDocument: (name, bytes, version) =>
       write(() => {
         checkItem({ partition: `document#${name}`, sort: "head" });

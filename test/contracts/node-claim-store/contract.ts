@@ -377,6 +377,14 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     assert.equal(await store.isFirstWithin(CLUSTER, "k", 199, 50), false);
   },
 
+  "a key that was seen is known, until it expires, and asking does not make it seen": async (store) => {
+    assert.equal(await store.wasSeen(CLUSTER, "k", 100), false);
+    assert.equal(await store.isFirstWithin(CLUSTER, "k", 100, 50), true);
+    assert.equal(await store.wasSeen(CLUSTER, "k", 149), true);
+    assert.equal(await store.wasSeen("c1x", "k", 149), false);
+    assert.equal(await store.wasSeen(CLUSTER, "k", 150), false);
+  },
+
   "a document comes back whole, with its version": async (store) => {
     await store.putDocument("d", new Uint8Array([1, 2, 3]), "v1");
     assert.deepEqual(plain(await store.getDocument("d")), { bytes: [1, 2, 3], version: "v1" });
