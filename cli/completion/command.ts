@@ -5,16 +5,17 @@ import { INSTALLED } from "../../functions/adapters/program.ts";
 import { IS_RELEASE } from "../../functions/adapters/release.ts";
 import { argumentsOf, type Command, defineCommand } from "../command.ts";
 import { InputError } from "../input-error.ts";
+import { SHELLS } from "./shells.ts";
 
 /** @param commands all commands of the program; asked when the command runs, because it is one of them */
 export function completionCommand(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: "completion",
     summary: "Prints what bash, zsh or fish needs to complete the words of this program",
-    positionals: { name: "SHELL", description: "bash, zsh or fish", isRequired: true, isList: false },
+    positionals: { name: "SHELL", description: "bash, zsh or fish", isRequired: true, isList: false, words: SHELLS },
     options: {},
     run: async ({ positionals: [shell = ""] }) => {
-      const { completionScript, SHELLS } = await import("./scripts.ts");
+      const { completionScript } = await import("./scripts.ts");
       const known = SHELLS.find((one) => one === shell);
       if (known === undefined) throw new InputError(`completion knows ${SHELLS.join(", ")}, not "${shell}"`);
       const completed = await Promise.all(commands().map(async (command) => ({ ...command, ...(await argumentsOf(command)) })));

@@ -1,4 +1,5 @@
 import type { OptionTable, Positionals } from "../../functions/adapters/command-line.ts";
+import type { Shell } from "./shells.ts";
 
 /** What a shell completes of a command. */
 export interface Completed {
@@ -7,9 +8,6 @@ export interface Completed {
   readonly positionals?: Positionals;
   readonly options: OptionTable;
 }
-
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof SHELLS)[number];
 
 /** A shell's completion of the program: commands, their options, and files where an option or a command takes one. */
 export function completionScript(shell: Shell, program: string, commands: readonly Completed[]): string {
@@ -26,8 +24,10 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 function bash(program: string, commands: readonly Completed[]): string {
   const fn = identifier(program);
   const cases = commands.map((command) => {
-    const words = Object.keys(optionsOf(command)).map((name) => `--${name}`);
-    return `    ${command.name}) words=${quoted(words.join(" "))} ;;`;
+    const options = Object.keys(optionsOf(command)).map((name) => `--${name}`);
+    const words = command.positionals?.words ?? [];
+    const given = `[[ "$current" == -* ]] && words=${quoted(options.join(" "))} || words=${quoted(words.join(" "))}`;
+    return `    ${command.name}) ${given} ;;`;
   });
   return `# bash completion of ${program}: source <(${program} completion bash)
 ${fn}() {
@@ -36,11 +36,11 @@ ${fn}() {
   if [ "$COMP_CWORD" -eq 1 ]; then
     words=${quoted([...commands.map(({ name }) => name), "--help", "--version"].join(" "))}
   else
-    [[ "$current" == -* ]] || return 0
     case "\${COMP_WORDS[1]}" in
 ${cases.join("\n")}
     esac
   fi
+  [ -n "$words" ] || return 0
   local word
   while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$words" -- "$current")
 }
@@ -59,7 +59,9 @@ function zsh(program: string, commands: readonly Completed[]): string {
       const value = option.type === "flag" ? "" : `:${plain(option.value)}:_files`;
       return quoted(`${repeated}--${name}[${plain(option.description)}]${value}`);
     });
-    const words = command.positionals === undefined ? [] : [quoted(`*:${plain(command.positionals.name)}:_files`)];
+    const { positionals } = command;
+    const values = positionals?.words ? `(${positionals.words.join(" ")})` : "_files";
+    const words = positionals === undefined ? [] : [quoted(`*:${plain(positionals.name)}:${values}`)];
     return `    ${command.name}) _arguments ${[...options, ...words].join(" ")} ;;`;
   });
   return `#compdef ${program}
@@ -94,5 +96,10 @@ function fish(program: string, commands: readonly Completed[]): string {
       return `complete -c ${program} -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${value} -d ${inFish(option.description)}`;
     }),
   );
-  return [`# fish completion of ${program}: ${program} completion fish | source`, ...names, ...options, ""].join("\n");
+  const words = commands.flatMap(({ name, positionals }) =>
+    positionals?.words
+      ? [`complete -c ${program} -n '__fish_seen_subcommand_from ${name}' -f -a ${inFish(positionals.words.join(" "))}`]
+      : [],
+  );
+  return [`# fish completion of ${program}: ${program} completion fish | source`, ...names, ...options, ...words, ""].join("\n");
 }

@@ -40,6 +40,8 @@ export interface Positionals {
   readonly isRequired: boolean;
   /** Several words may be given. */
   readonly isList: boolean;
+  /** The words that may be given, which shells complete; absent for files and free text. */
+  readonly words?: readonly string[];
 }
 
 /**

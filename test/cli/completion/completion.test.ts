@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { type Completed, completionScript, SHELLS } from "../../../cli/completion/scripts.ts";
+import { type Completed, completionScript } from "../../../cli/completion/scripts.ts";
+import { SHELLS } from "../../../cli/completion/shells.ts";
 
 const COMMANDS: readonly Completed[] = [
   {
@@ -13,6 +14,12 @@ const COMMANDS: readonly Completed[] = [
     },
   },
   { name: "status", summary: "Says whether it works", options: { stack: { type: "text", value: "NAME", description: "the stack" } } },
+  {
+    name: "completion",
+    summary: "Prints what a shell needs",
+    positionals: { name: "SHELL", description: "a shell", isRequired: true, isList: false, words: SHELLS },
+    options: {},
+  },
 ];
 
 /** What bash offers for the last of the words. */
@@ -31,10 +38,12 @@ function offered(...words: readonly string[]): readonly string[] {
 }
 
 it.for<{ words: string[]; want: string[] }>([
-  { words: [""], want: ["solve", "status", "--help", "--version"] },
+  { words: [""], want: ["solve", "status", "completion", "--help", "--version"] },
   { words: ["s"], want: ["solve", "status"] },
   { words: ["st"], want: ["status"] },
   { words: ["solve", "--"], want: ["--explain", "--setting", "--help"] },
+  { words: ["completion", ""], want: ["bash", "zsh", "fish"] },
+  { words: ["completion", "z"], want: ["zsh"] },
   { words: ["solve", "a.json", "--e"], want: ["--explain"] },
   // Files, which bash adds itself where the function offers nothing.
   { words: ["solve", "a"], want: [] },
@@ -56,5 +65,7 @@ it("quotes, brackets and colons of a description do not end a word of the script
   expect(zsh).toContain(`'solve:Plans nodes\\: for '\\''pending'\\'' pods'`);
   expect(zsh).toContain("'--explain[prices and reasons]'");
   expect(zsh).toContain(`'*--setting[it'\\''s a setting]:NAME=VALUE:_files'`);
+  expect(zsh).toContain("'*:SHELL:(bash zsh fish)'");
+  expect(fish).toContain("-f -a 'bash zsh fish'");
   expect(fish).toContain(`-l setting -r -d 'it\\'s a setting'`);
 });
