@@ -13,7 +13,7 @@ import { batchingWait } from "./timing.ts";
 export const UNBOUND_PODS: Parameters<Kubernetes["list"]> = ["Pod", { fieldSelector: "spec.nodeName=,status.phase=Pending" }];
 
 /** What a glance at the pods has led to: nothing waits for a plan, or the batching window is open for so long. */
-type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly waitMs: number };
+type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly waitMs: number; readonly pods: readonly Pod[] };
 
 /**
  * Looks at the pods that are not bound, before the whole cluster is read for a plan: most wake-ups find that nothing
@@ -26,7 +26,7 @@ export async function glance(reason: WakeUpReason<"provision">, table: TableRead
   const pods = openPods(unbound, records, deps.now());
   if (pods.length === 0 && !(await anyMustMove(table, deps))) return { isIdle: true };
   const coming = withUntriedPods({ pods }).pods.filter(isProvisionable);
-  return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps) };
+  return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps), pods: coming };
 }
 
 /** Whether a node goes that has pods to be planned for, as far as can be seen without reading nodes. */

@@ -4,6 +4,7 @@ import { roundRobin } from "../../core/lib/round-robin.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan } from "../../core/model/plan.ts";
+import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
@@ -31,6 +32,7 @@ import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
+import { isHeldOpen } from "./held-open.ts";
 import { nominateNodes } from "./nominate.ts";
 import { recordWaits } from "./record-waits.ts";
 import { andOthers, reportPlan, reportWaiting } from "./report-plan.ts";
@@ -51,6 +53,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   const wake = (wakeUp: WakeUpReason<"provision"> & { readonly delayMs?: number }): Promise<void> =>
     deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...wakeUp }]);
   let cause = reason;
+  let isOverdue = false;
   if (reason.cause !== "Sweep" && !deps.settings.capacityBuffer) {
     const table = await readTable(deps);
     let seen = await glance(reason, table, deps);
@@ -60,17 +63,21 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       seen = await glance(cause, table, deps);
     }
     if (seen.isIdle) return undefined;
-    if (seen.waitMs > 0) {
+    isOverdue = seen.waitMs > 0 && (await isHeldOpen(seen.pods, deps));
+    if (seen.waitMs > 0 && !isOverdue) {
       await wake({ ...PODS_COMING, delayMs: seen.waitMs });
       return undefined;
     }
   }
   if (await standsStill(deps, LEASE_AGE_MS)) return undefined;
-  let outcome = await decide(cause, deps);
+  let outcome = await decide(cause, deps, { isOverdue });
   // Only once, so that wake-ups, of which one may come each second, do not pile up.
   if (outcome?.waitMs !== undefined && outcome.waitMs <= MAX_REST_MS) {
     await deps.sleep(outcome.waitMs);
     outcome = await decide(PODS_COMING, deps);
+  }
+  if (outcome?.waitMs !== undefined && (await isHeldOpen(outcome.pending, deps))) {
+    outcome = await decide(PODS_COMING, deps, { isOverdue: true });
   }
   if (outcome === undefined) {
     await wake(putOff(reason));
@@ -109,6 +116,8 @@ interface Outcome {
   readonly state: ClusterState;
   /** The snapshot that was planned for. */
   readonly snapshot: Snapshot;
+  /** The pods that wait for a plan. */
+  readonly pending: readonly Pod[];
   /** Set while the batching window is open: how long it stays so, ms. Nothing is planned then. */
   readonly waitMs?: number;
   readonly plan?: Plan;
@@ -116,6 +125,12 @@ interface Outcome {
   readonly final?: Plan;
   /** One record for each NodeClaim of the plan. */
   readonly records: readonly NodeClaimRecord[];
+}
+
+interface Decision {
+  /** No batching window is waited for (held-open.ts). */
+  readonly isOverdue?: boolean;
+  readonly isFresh?: boolean;
 }
 
 /**
@@ -126,7 +141,7 @@ interface Outcome {
 async function decide(
   reason: WakeUpReason<"provision">,
   cluster: ClusterDeps,
-  isFresh = !ABOUT_PODS.has(reason.cause),
+  { isOverdue = false, isFresh = !ABOUT_PODS.has(reason.cause) }: Decision = {},
 ): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined;
   let isOutdated = false;
@@ -135,7 +150,7 @@ async function decide(
     const state = await readClusterState(deps, { isForPods: true, isFresh });
     const snapshot = withUntriedPods(state.snapshot);
     const pending = pendingPods(snapshot);
-    outcome = { state, snapshot, records: [] };
+    outcome = { state, snapshot, pending: pending.pods, records: [] };
     for (const { pod, reason: why } of pending.ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.pods.length + pending.virtual.length === 0) {
@@ -145,7 +160,7 @@ async function decide(
       outcome = { ...outcome, plan: EMPTY_PLAN, final };
       return;
     }
-    const waitMs = batchingWait(reason, pending.pods, state.records, deps);
+    const waitMs = isOverdue ? 0 : batchingWait(reason, pending.pods, state.records, deps);
     if (waitMs > 0) {
       outcome = { ...outcome, waitMs };
       return;
@@ -172,7 +187,7 @@ async function decide(
     if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);
     outcome = { ...outcome, plan, final, records };
   });
-  return isOutdated ? decide(reason, cluster, true) : outcome;
+  return isOutdated ? decide(reason, cluster, { isOverdue, isFresh: true }) : outcome;
 }
 
 async function publish({ state, snapshot, plan, final, records }: Outcome, deps: ClusterDeps): Promise<void> {

@@ -59,3 +59,20 @@ it.for([
 ])("a plan for $name opens no second batching window", async ({ body }) => {
   expect(await plansAfter(body)).toEqual([1_200]);
 });
+
+it("pods that come each second and go after five keep another pod waiting for no longer than two batching windows", async () => {
+  const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+  const { clock } = lab.world;
+  let pods = 0;
+  clock.every(SECOND, "pods that fit nowhere", () => {
+    const names = Array.from({ length: 5 }, () => `noise-${pods++}`);
+    const spec = { nodeSelector: { nobody: "has-this" }, containers: [{ name: "noise", image: "pause" }] };
+    for (const name of names) lab.world.apply({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "noise" }, spec });
+    clock.after(5 * SECOND, "they go", () => names.forEach((name) => void lab.world.delete("Pod", name, "noise")));
+  });
+  await pass(lab, 30 * SECOND);
+  scale(lab, 1);
+  await pass(lab, 25 * SECOND);
+  expect(lab.cloud.machines()).toHaveLength(1);
+  lab.close();
+});

@@ -132,6 +132,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: WINDOW,
   },
   {
+    name: "windows-held-open",
+    rule: "pods that come and go do not hold batching windows open for ever",
+    file: "functions/provision/held-open.ts",
+    from: "return isOneRun;",
+    to: "return false;",
+    tests: WINDOW,
+  },
+  {
     name: "old-text-as-a-whole",
     rule: "the text of an older version's wake-up is recognised as a whole",
     file: "core/ports/wake-up-causes.ts",
