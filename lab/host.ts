@@ -330,7 +330,8 @@ class InvocationThrottledError extends Error {
   override readonly name = "InvocationThrottledError";
 }
 
-const sqsEvent = (messages: readonly Message[]): SQSEvent => ({ Records: messages.map(sqsRecord) });
+/** The event that a function gets for messages of its queue. */
+export const sqsEvent = (messages: readonly Message[]): SQSEvent => ({ Records: messages.map(sqsRecord) });
 
 function sqsRecord({ id, body, receiveCount, sentAt, group }: Message): SQSRecord {
   const attributes = {

@@ -12,6 +12,7 @@ export interface Message {
   /** ms since the epoch. */
   readonly sentAt: number;
   readonly group?: string;
+  readonly sender?: string;
 }
 
 export interface SendOptions {
@@ -20,6 +21,8 @@ export interface SendOptions {
   readonly group?: string;
   /** FIFO: a second message with the same id within five minutes is dropped. */
   readonly dedupId?: string;
+  /** Standard: the sender on whose behalf the message is sent; the queue is fair to senders. */
+  readonly sender?: string;
 }
 
 /** Faults of a queue. Each is asked once for each message; without one nothing goes wrong. */
@@ -44,6 +47,8 @@ export interface QueueOptions {
   readonly retentionMs?: number;
   /** How many messages of a standard queue one invocation may get; 1 when absent. */
   readonly batchSize?: number;
+  /** How many invocations a standard queue has at once; no bound, and no slow beginning, when absent. */
+  readonly maxConcurrency?: number;
 }
 
 export interface Queue {
@@ -74,6 +79,17 @@ const GATHER_MS = 100;
 /** How long a FIFO queue remembers an id, and the longest delay of a message: SQS's own limits. */
 const DEDUP_MS = 300_000;
 const MAX_DELAY_MS = 900_000;
+/**
+ * Lambda begins to read a standard queue with five batches at once, and reads with 300 more a minute while messages are
+ * left ("Configuring scaling behavior for SQS event source mappings"). Here it never reads with fewer again.
+ */
+const FIRST_READERS = 5;
+const READERS_PER_SECOND = 5;
+/**
+ * A sender is noisy with more than this share of the messages in flight, of which it has so many at least, or of the
+ * time that they have been in flight: then others' messages are read first ("How Amazon SQS fair queues work").
+ */
+const NOISY = { share: 0.1, messages: 30 };
 
 /**
  * An SQS queue with a Lambda function behind it. A standard queue delivers at least once and in no order; a FIFO queue
@@ -82,6 +98,7 @@ const MAX_DELAY_MS = 900_000;
 export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   const { clock } = world;
   const { name, fifo = false, delayMs = 0, visibilityMs = 30_000, maxReceives = 0, retentionMs = 345_600_000, batchSize = 1 } = options;
+  const { maxConcurrency } = options;
   const random = world.random.fork(`queue ${name}`);
   const seen = new Map<string, number>();
   const groups = new Map<string, { busy: boolean; readonly waiting: Message[] }>();
@@ -92,6 +109,11 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   let depth = 0;
   let delivered = 0;
   let batches = 0;
+  let handling = 0;
+  let readers = maxConcurrency === undefined ? Number.POSITIVE_INFINITY : Math.min(FIRST_READERS, maxConcurrency);
+  let grows = false;
+  /** Since when each message is in flight, ms since the epoch. */
+  const inFlight = new Map<Message, number>();
 
   const finish = (message: Message): void => {
     depth--;
@@ -115,7 +137,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
           return undefined;
         }
         group.busy = true;
-      } else if (batchSize > 1) {
+      } else if (batchSize > 1 || maxConcurrency !== undefined) {
         gathered.push(message);
         if (gathered.length === 1) clock.after(GATHER_MS, `queue ${name} gathers`, handGathered);
         return undefined;
@@ -124,10 +146,54 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
     });
   };
   const handGathered = (): void => {
-    while (gathered.length > 0) {
-      const batch = gathered.splice(0, batchSize);
-      clock.after(0, `queue ${name} batch`, () => hand(batch));
+    while (gathered.length > 0 && handling < readers) {
+      const batch = nextBatch();
+      handling++;
+      clock.after(0, `queue ${name} batch`, () => handCounted(batch));
     }
+    if (gathered.length > 0) growLater();
+  };
+  /** The messages of quiet senders first, each in the order of their arrival. */
+  const nextBatch = (): Message[] => {
+    if (gathered.length <= batchSize) return gathered.splice(0);
+    const isNoisy = noisySenders();
+    const chosen = [...gathered].sort((a, b) => Number(isNoisy(a)) - Number(isNoisy(b))).slice(0, batchSize);
+    for (const message of chosen) gathered.splice(gathered.indexOf(message), 1);
+    return chosen;
+  };
+  const noisySenders = (): ((message: Message) => boolean) => {
+    const sums = new Map<string, { messages: number; ms: number }>();
+    let ms = 0;
+    for (const [{ sender = "" }, since] of inFlight) {
+      const own = sums.get(sender) ?? { messages: 0, ms: 0 };
+      sums.set(sender, { messages: own.messages + 1, ms: own.ms + clock.now() - since });
+      ms += clock.now() - since;
+    }
+    const noisy = new Set(
+      [...sums].flatMap(([sender, own]) => {
+        const hasMany = own.messages >= NOISY.messages && own.messages > NOISY.share * inFlight.size;
+        return hasMany || own.ms > NOISY.share * ms ? [sender] : [];
+      }),
+    );
+    return ({ sender }) => sender !== undefined && noisy.has(sender);
+  };
+  const handCounted = async (batch: readonly Message[]): Promise<void> => {
+    for (const message of batch) inFlight.set(message, clock.now());
+    await hand(batch);
+    for (const message of batch) inFlight.delete(message);
+    handling--;
+    if (gathered.length > 0 && maxConcurrency !== undefined) clock.after(0, `queue ${name} goes on`, handGathered);
+  };
+  /** Messages wait for a reader: a second later there are more of them. */
+  const growLater = (): void => {
+    if (grows || maxConcurrency === undefined || readers >= maxConcurrency) return;
+    grows = true;
+    clock.after(1_000, `queue ${name} gets readers`, () => {
+      grows = false;
+      if (gathered.length === 0) return;
+      readers = Math.min(maxConcurrency, readers + READERS_PER_SECOND);
+      handGathered();
+    });
   };
   const hand = async (batch: readonly Message[]): Promise<void> => {
     const kept = batch.filter(({ sentAt }) => clock.now() - sentAt <= retentionMs);
@@ -177,7 +243,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
     faults: {},
     deadLetters,
     failures,
-    send(body, { delayMs: own, group, dedupId } = {}) {
+    send(body, { delayMs: own, group, dedupId, sender } = {}) {
       if (fifo) {
         const id = dedupId ?? hash(body).toString(16);
         const before = seen.get(id);
@@ -193,6 +259,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
         receiveCount: 1,
         sentAt: clock.now(),
         ...(fifo && { group: group ?? "" }),
+        ...(sender !== undefined && { sender }),
       };
       for (let i = 0; i < copies; i++) {
         depth++;
@@ -234,13 +301,20 @@ export const STACK_QUEUES = {
   interruption: { fifo: false, delayMs: 0, retentionMs: 300_000, visibilityMs: 40_000, maxReceives: 4 },
 } as const;
 
+/** How a queue starts its function. */
+export type EventSource = Pick<QueueOptions, "batchSize" | "maxConcurrency">;
+
 /**
  * The queues of the stack behind the WakeUps port.
- * @param batchSize how many messages one invocation may get; 1 when absent
+ * @param source how each queue starts its function, or how many messages one invocation may get, of all queues alike;
+ * when absent, one message, without a bound of invocations
  */
-export function simulatedWakeUps(world: LabWorld, batchSize?: number): SimulatedWakeUps {
-  const queue = (name: keyof typeof STACK_QUEUES): Queue =>
-    simulatedQueue(world, { name, ...STACK_QUEUES[name], ...(batchSize !== undefined && { batchSize }) });
+export function simulatedWakeUps(
+  world: LabWorld,
+  source: number | ((queue: keyof typeof STACK_QUEUES) => EventSource) = 1,
+): SimulatedWakeUps {
+  const sourceOf = (name: keyof typeof STACK_QUEUES): EventSource => (typeof source === "function" ? source(name) : { batchSize: source });
+  const queue = (name: keyof typeof STACK_QUEUES): Queue => simulatedQueue(world, { name, ...STACK_QUEUES[name], ...sourceOf(name) });
   const provision = queue("provision");
   const claims = queue("claims");
   const disruption = queue("disruption");
@@ -251,11 +325,11 @@ export function simulatedWakeUps(world: LabWorld, batchSize?: number): Simulated
   const put = (wakeUp: WakeUp): void => {
     const body = wakeUpBody(wakeUp);
     // SQS counts in seconds, and the real sender rounds up.
-    const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000 };
+    const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000, sender: wakeUp.cluster };
     const later = delay.delayMs - STACK_QUEUES.provision.delayMs;
     switch (wakeUp.kind) {
       case "provision":
-        if (later > 0) claims.send(body, { delayMs: later });
+        if (later > 0) claims.send(body, { ...delay, delayMs: later });
         else provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
         break;
       case "claim":

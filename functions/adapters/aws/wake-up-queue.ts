@@ -63,13 +63,15 @@ function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageB
   if (queueOf(wakeUp) === "provision") {
     return { ...entry, MessageGroupId: wakeUp.cluster, MessageDeduplicationId: `${wakeUp.cluster}-${windowNumber}` };
   }
-  return { ...entry, DelaySeconds: waitSecondsOf(wakeUp) };
+  // The group makes a standard queue a fair one: while one cluster's messages keep its readers busy, the messages of
+  // others come first.
+  return { ...entry, MessageGroupId: wakeUp.cluster, DelaySeconds: waitSecondsOf(wakeUp) };
 }
 
 /**
- * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues with a
- * delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the second whose wake-ups
- * become one message.
+ * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues, which
+ * are fair to clusters, with a delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the
+ * second whose wake-ups become one message.
  */
 export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: () => number; readonly client?: SQSClient }): WakeUps {
   const client = options.client ?? new SQSClient({ requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });

@@ -46,6 +46,12 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const HEAD_TIMEOUT_MS = 2_000;
 /** Pauses before each further attempt, ms. They are fixed, so that a function knows how long a call may last. */
 const PAUSES_MS = [100, 300, 900];
+/**
+ * How often a read waits for an answer for all of REQUEST_TIMEOUT_MS. A second time, because a kept connection may have
+ * died in silence, and the server's name has several addresses. No more, because an API server that answers nothing
+ * keeps the invocation, and one that is overloaded gets no relief.
+ */
+const MAX_TIMEOUTS = 2;
 const MAX_RETRY_AFTER_MS = 2_000;
 const unzip = promisify(gunzip);
 
@@ -54,8 +60,8 @@ const unzip = promisify(gunzip);
  * @kubernetes/client-node's object model would parse each list twice and hold it three times. Answers of any status are
  * returned; throws only when there is no answer within 10 s.
  *
- * Reads are tried four times on 429, 5xx and broken connections; other calls only when a kept connection had died,
- * while the function was frozen, before it carried the request.
+ * Reads are tried four times on 429, 5xx and broken connections, twice when nothing is answered; other calls only when
+ * a kept connection had died, while the function was frozen, before it carried the request.
  */
 export function httpsTransport(
   connection: Connection,
@@ -117,6 +123,7 @@ export function httpsTransport(
   }
 
   async function send(request: ApiRequest): Promise<ApiResponse> {
+    let timeouts = 0;
     for (let tried = 0; ; tried++) {
       const pauseMs = PAUSES_MS[tried];
       try {
@@ -127,9 +134,11 @@ export function httpsTransport(
         }
         await sleep(Math.min(response.retryAfterMs ?? pauseMs, MAX_RETRY_AFTER_MS));
       } catch (error) {
-        if (pauseMs === undefined || (request.method !== "GET" && !(error instanceof StaleConnectionError))) {
-          const why =
-            error instanceof Error && error.name === "AbortError" ? `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s` : "no answer";
+        const isTimeout = error instanceof Error && error.name === "AbortError";
+        if (isTimeout) timeouts++;
+        const mayRepeat = request.method === "GET" ? timeouts < MAX_TIMEOUTS : error instanceof StaleConnectionError;
+        if (pauseMs === undefined || !mayRepeat) {
+          const why = isTimeout ? `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s` : "no answer";
           throw new Error(`${request.method} ${server.name}${request.path}: ${why}`, { cause: error });
         }
         await sleep(pauseMs);

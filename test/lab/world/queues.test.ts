@@ -47,6 +47,29 @@ describe("simulated queue", () => {
     expect(queue.delivered()).toBe(3);
   });
 
+  it("starts no more invocations at once than it may, begins with five, and reads the messages of quiet senders first", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q", batchSize: 2, maxConcurrency: 7 });
+    let running = 0;
+    const most: number[] = [];
+    const seen: string[] = [];
+    queue.subscribeBatches(async (messages) => {
+      seen.push(...messages.map(({ body }) => body));
+      most.push(++running);
+      await w.clock.sleep(30_000);
+      running--;
+      return new Set();
+    });
+    for (let i = 0; i < 40; i++) queue.send("noisy", { sender: "noisy" });
+    await w.clock.run({ until: START + 500 });
+    queue.send("quiet", { sender: "quiet" });
+    expect(Math.max(...most)).toBe(5);
+    await w.clock.run({ until: START + 20_000 });
+    expect([Math.max(...most), seen.indexOf("quiet") < 14]).toEqual([7, true]);
+    await w.clock.run();
+    expect([Math.max(...most), seen.length, queue.depth()]).toEqual([7, 41, 0]);
+  });
+
   it("delivers the message of a killed invocation again, although its code never ends", async () => {
     const w = world();
     const queue = simulatedQueue(w, { name: "q", visibilityMs: 30_000 });

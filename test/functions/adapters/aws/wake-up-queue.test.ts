@@ -93,7 +93,19 @@ describe("sqsWakeUps", () => {
     { delayMs: -5_000, want: 0 },
   ])("holds a claim's message back $want s for $delayMs ms", async ({ delayMs, want }) => {
     await wakeUps().wake([claim("a", delayMs)]);
-    expect(sent()[0]?.Entries).toEqual([{ Id: "0", MessageBody: '{"kind":"claim","cluster":"c1","claim":"a"}', DelaySeconds: want }]);
+    expect(sent()[0]?.Entries).toEqual([
+      { Id: "0", MessageBody: '{"kind":"claim","cluster":"c1","claim":"a"}', MessageGroupId: "c1", DelaySeconds: want },
+    ]);
+  });
+
+  it("has the cluster as the group of each message, so that standard queues are fair to clusters", async () => {
+    await wakeUps().wake([
+      { kind: "sweep", cluster: "a" },
+      { kind: "disruption", cluster: "b", cause: "Sweep" },
+      { kind: "provision", cluster: "c", cause: "PodsWaiting", delayMs: 10_000 },
+    ]);
+    const groups = sent().flatMap(({ Entries = [] }) => Entries.map(({ MessageGroupId }) => MessageGroupId));
+    expect(groups.sort()).toEqual(["a", "b", "c"]);
   });
 
   it("folds equal wake-ups into the soonest", async () => {

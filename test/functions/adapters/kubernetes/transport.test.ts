@@ -113,6 +113,15 @@ describe("httpsTransport", () => {
     const { send } = talking(Object.assign(new Error("aborted"), { name: "AbortError" }));
     await expect(send({ method: "PUT", path: "/a" })).rejects.toThrow("PUT https://k8s.example/a: no answer within 10 s");
   });
+
+  it("a read that is not answered in time is tried once more", async () => {
+    const silent = Object.assign(new Error("aborted"), { name: "AbortError" });
+    const once = talking(silent, answer(200));
+    expect((await once.send({ method: "GET", path: "/a" })).status).toBe(200);
+    const { send, seen } = talking(silent, answer(503), silent, answer(200));
+    await expect(send({ method: "GET", path: "/a" })).rejects.toThrow("GET https://k8s.example/a: no answer within 10 s");
+    expect(seen).toHaveLength(3);
+  });
 });
 
 describe("open", () => {
