@@ -80,22 +80,30 @@ export async function startDeployment({
     startAuditShipper({ target: ministack, auditLog: cluster.auditLog, clusterName: CLUSTER, drop });
   // The log group must exist before the subscription; EKS creates it when logging is enabled.
   let shipper: AuditShipper | undefined = await ship(() => true);
-  await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
-  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
+  const clusters = [cluster, ...stage.others];
+  for (const { kubectl, clusterName } of clusters) {
+    await kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: clusterName }) });
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
+  }
   const { outputs, template } = await deploy(stage, bundles, ministack);
-  await limitPollers(ministack);
+  // A cluster that hangs keeps its readers waiting for nearly a minute: Lambda would have added others by then.
+  if (stage.others.length === 0) await limitPollers(ministack);
   const names = await physicalNames(ministack, STACK);
   await onDeployed?.(template, ministack, names);
   await copyTables({ from: ministack, dynamodb });
   const identities = await clusterIdentities(ministack, CLUSTER);
   await cluster.setIdentities(identities);
-  let gateway: FunctionUrlGateway | undefined;
+  for (const other of stage.others) await other.setIdentities(await clusterIdentities(ministack, other.clusterName));
+  const gateways: FunctionUrlGateway[] = [];
   const stopListening = async (): Promise<void> => {
     const running = shipper;
     shipper = undefined;
     await running?.stop();
   };
   await stopListening();
+  const stopGateways = async (): Promise<void> => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+  };
   return {
     ...{ ministack, dynamodb, outputs, names, identities, stopListening },
     async listenToAudit() {
@@ -104,20 +112,24 @@ export async function startDeployment({
       shipper = await ship((line) => (JSON.parse(line) as { stageTimestamp: string }).stageTimestamp < began);
     },
     async registerWebhook(given) {
-      gateway = given ?? (await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl: outputs["NotifyUrl"] ?? "", cluster }));
       const webhooks = await webhooksOf(STACK, REGION, { endpoint: ministack.url, credentials: ministack.credentials });
-      const input = manifests({ cluster: CLUSTER, ...webhooks, notifyUrl: gateway.url, caBundle: gateway.caBundle });
-      await cluster.kubectl("apply", "--server-side", "-f", "-", { input });
+      const functionUrl = outputs["NotifyUrl"] ?? "";
+      for (const one of clusters) {
+        const gateway = given ?? (await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl, cluster: one }));
+        gateways.push(gateway);
+        const input = manifests({ cluster: one.clusterName, ...webhooks, notifyUrl: gateway.url, caBundle: gateway.caBundle });
+        await one.kubectl("apply", "--server-side", "-f", "-", { input });
+      }
     },
     async removeWebhook() {
-      await cluster.kubectl("delete", "validatingwebhookconfigurations", "--all");
-      await gateway?.stop();
+      for (const { kubectl } of clusters) await kubectl("delete", "validatingwebhookconfigurations", "--all");
+      await stopGateways();
     },
     putEvents: (events) => putEvents(ministack, events),
     async stop() {
       // A part that fails to stop must not keep the others running; the first failure is thrown after all have been
       // stopped.
-      const stopped = await Promise.allSettled([stopListening(), gateway?.stop()]);
+      const stopped = await Promise.allSettled([stopListening(), stopGateways()]);
       stopped.push(...(await Promise.allSettled([ministack.stop(), gate?.stop(), dynamodb.stop()])));
       for (const outcome of stopped) if (outcome.status === "rejected") throw outcome.reason;
     },
@@ -143,11 +155,14 @@ export async function bundleFunctions(dir: string): Promise<string> {
 }
 
 /** Synthesises and deploys the product's own stack. */
-async function deploy({ dataDir }: Stage, bundles: string, ministack: MiniStack) {
+async function deploy({ dataDir, others }: Stage, bundles: string, ministack: MiniStack) {
   const settings = parseSettings(
     {
       stackName: STACK,
-      clusters: [{ name: CLUSTER, sources: ["audit", "notify", "sweep"] }],
+      clusters: [
+        { name: CLUSTER, sources: ["audit", "notify", "sweep"] },
+        ...others.map(({ clusterName }) => ({ name: clusterName, sources: ["notify", "sweep"] })),
+      ],
       architecture: "x86_64",
       ephemeral: true,
       enforceTls: false,

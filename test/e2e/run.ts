@@ -8,6 +8,7 @@ import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
 import { killStory } from "./stories/kills.ts";
 import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
+import { OTHER_CLUSTERS, THREE_CLUSTERS, threeClustersStory } from "./stories/three-clusters.ts";
 import { troubleStory } from "./stories/trouble.ts";
 import { upgradeStory } from "./stories/upgrade.ts";
 import { wholeLines } from "./support/growing-log.ts";
@@ -26,20 +27,20 @@ const STORIES = {
   ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory, upgrade: upgradeStory },
 };
 
-/** Played only when it is named, because it lasts as long as one wants. */
-const LONG_STORIES = { trouble: troubleStory };
+/** Played only when they are named: one lasts as long as one wants, the other one needs three control planes. */
+const LONG_STORIES = { trouble: troubleStory, [THREE_CLUSTERS]: threeClustersStory };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in STORIES || name in LONG_STORIES));
 if (unknown !== undefined) {
   console.error(
-    `There is no story "${unknown}"; give any of ${Object.keys({ ...STORIES, ...LONG_STORIES }).join(", ")}, or none for all but trouble.`,
+    `There is no story "${unknown}"; give any of ${Object.keys({ ...STORIES, ...LONG_STORIES }).join(", ")}, or none for all but ${Object.keys(LONG_STORIES).join(" and ")}.`,
   );
   process.exit(2);
 }
 
 const began = performance.now();
-const world = await startWorld();
+const world = await startWorld(wanted.includes(THREE_CLUSTERS) ? OTHER_CLUSTERS : []);
 startReport(world);
 let complete = wanted.length === 0;
 try {

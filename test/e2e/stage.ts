@@ -16,9 +16,13 @@ import { startCluster, type TestCluster } from "./support/cluster.ts";
 export const CLUSTER = "e2e";
 export const REGION = "us-west-2";
 export const ACCOUNT = "111122223333";
+/** The tag that names an instance's cluster. */
+const CLUSTER_TAG = "eks:eks-cluster-name";
 
 export interface Stage {
   readonly cluster: TestCluster;
+  /** Further clusters of the account. */
+  readonly others: readonly TestCluster[];
   readonly fake: FakeAws;
   readonly dataDir: string;
   /** Instance id → why the instance could not boot, for example wrong user data. */
@@ -29,7 +33,9 @@ export interface Stage {
 export interface StageOptions {
   /** The folder of logs and data; it exists. */
   readonly dataDir: string;
-  readonly aws: Omit<FakeAwsOptions, "catalogue" | "cluster" | "onRunning" | "onTerminated">;
+  readonly aws: Omit<FakeAwsOptions, "catalogue" | "cluster" | "otherClusters" | "onRunning" | "onTerminated">;
+  /** Names of further clusters in the account, in the same subnets. */
+  readonly others?: readonly string[];
   /** From `running` until the machine reads its user data. Default 0. */
   readonly bootMs?: number;
   /** A Go duration from the registration of a node until it is Ready. */
@@ -41,29 +47,44 @@ export interface StageOptions {
 }
 
 export async function startStage(options: StageOptions): Promise<Stage> {
-  const { dataDir, aws, clusterArgs = [], clusterEnv = {} } = options;
+  const { dataDir, aws, others: names = [], clusterArgs = [], clusterEnv = {} } = options;
   const bootFailures = new Map<string, string>();
-  let cluster: TestCluster | undefined;
+  const clusters = new Map<string, TestCluster>();
+  const clusterOf = ({ tags }: FakeInstance): TestCluster | undefined => clusters.get(tags.get(CLUSTER_TAG) ?? CLUSTER);
+  const described = { version: "1.36", serviceCidr: "10.96.0.0/16" };
+  const otherClusters = names.map((name) => ({ name, ...described, endpoint: "", caData: "" }));
   const fake = await startFakeAws({
     ...aws,
-    catalogue: regionCatalogue(REGION),
-    cluster: { name: CLUSTER, version: "1.36", serviceCidr: "10.96.0.0/16" },
-    onRunning: bootstrap(options, bootFailures, () => cluster),
+    ...{ catalogue: regionCatalogue(REGION), otherClusters },
+    cluster: { name: CLUSTER, ...described },
+    onRunning: bootstrap(options, bootFailures, clusterOf),
     onTerminated: async (instance) => {
-      await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
+      await clusterOf(instance)
+        ?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` })
+        .catch(() => {});
     },
   });
-  cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER, args: clusterArgs, env: clusterEnv });
-  const running = cluster;
-  Object.assign(fake.cluster, { endpoint: running.server, caData: running.caData });
-  const stopWatching = startCloudController({
-    ...{ cluster: running, instances: () => fake.state.instances.values(), now: () => fake.state.clock.now() },
-  });
+  const startOne = async (clusterName: string, folder: string): Promise<TestCluster> => {
+    const started = await startCluster({ dataDir: join(dataDir, folder), clusterName, args: clusterArgs, env: clusterEnv });
+    clusters.set(clusterName, started);
+    const facts = [fake.cluster, ...otherClusters].find(({ name }) => name === clusterName);
+    Object.assign(facts ?? {}, { endpoint: started.server, caData: started.caData });
+    return started;
+  };
+  const running = await startOne(CLUSTER, "cluster");
+  const others: TestCluster[] = [];
+  for (const name of names) others.push(await startOne(name, `cluster-${name}`));
+  const stopWatching = [...clusters.values()].map((cluster) =>
+    startCloudController({
+      ...{ cluster, now: () => fake.state.clock.now() },
+      instances: () => [...fake.state.instances.values()].filter((instance) => clusterOf(instance) === cluster),
+    }),
+  );
   return {
-    ...{ cluster: running, fake, dataDir, bootFailures },
+    ...{ cluster: running, others, fake, dataDir, bootFailures },
     async stop() {
-      stopWatching();
-      const stopped = await Promise.allSettled([running.stop(), fake.close()]);
+      for (const stop of stopWatching) stop();
+      const stopped = await Promise.allSettled([running.stop(), ...others.map((other) => other.stop()), fake.close()]);
       for (const outcome of stopped) if (outcome.status === "rejected") throw outcome.reason;
     },
   };
@@ -73,7 +94,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 function bootstrap(
   { bootMs = 0, readyAfter }: StageOptions,
   failures: Map<string, string>,
-  clusterNow: () => TestCluster | undefined,
+  clusterOf: (instance: FakeInstance) => TestCluster | undefined,
 ): (instance: FakeInstance) => Promise<void> {
   const catalogue = bundledCatalogue(REGION);
   const zones = catalogue.zones.map(({ name, zoneId }) => ({ id: name, zone: name, zoneID: zoneId }));
@@ -94,7 +115,7 @@ function bootstrap(
     }
     const allocatable = formatResources(allocatableOf(type));
     const tryToJoin = async (): Promise<unknown> =>
-      clusterNow()?.boot({
+      clusterOf(instance)?.boot({
         instanceId: instance.id,
         zone: instance.zone,
         region: REGION,

@@ -7,7 +7,7 @@ import { startDynamoDbGate } from "./iam/dynamodb-gate.ts";
 import { type Ledger, ledger, wordRefusal } from "./iam/ledger.ts";
 import { questionsOf } from "./iam/questions.ts";
 import { policiesByFunction } from "./iam/template-policies.ts";
-import { ACCOUNT, REGION, type Stage, startStage } from "./stage.ts";
+import { ACCOUNT, CLUSTER, REGION, type Stage, startStage } from "./stage.ts";
 import { removeDir } from "./support/child.ts";
 import { deployedFunctions } from "./support/deploy.ts";
 
@@ -21,13 +21,15 @@ export interface E2eWorld extends Stage, Deployment {
   items(prefix: string): Promise<number>;
 }
 
-export async function startWorld(): Promise<E2eWorld> {
+/** @param others names of further clusters that the stack serves */
+export async function startWorld(others: readonly string[] = []): Promise<E2eWorld> {
   const dataDir = mkdtempSync(join(tmpdir(), "karpenter-serverless-e2e-"));
   const permissions = ledger();
   const stage = await startStage({
-    dataDir,
+    ...{ dataDir, others },
     readyAfter: "1s",
     aws: {
+      ...(others.length > 0 && { roles: [CLUSTER, ...others].map((name) => `KarpenterNodeRole-${name}`) }),
       bootDelayMs: 1_000,
       terminateDelayMs: 1_000,
       // EC2 gives two minutes. A busy machine may need more; the story prints the time that it took.
@@ -75,7 +77,7 @@ export async function startWorld(): Promise<E2eWorld> {
       return found;
     },
     async stop() {
-      const stopped = await Promise.allSettled([stage.cluster.stop(), deployment.stop(), stage.fake.close()]);
+      const stopped = await Promise.allSettled([stage.stop(), deployment.stop()]);
       removeDir(dataDir);
       for (const outcome of stopped) if (outcome.status === "rejected") throw outcome.reason;
     },

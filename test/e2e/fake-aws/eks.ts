@@ -1,10 +1,11 @@
 import { AwsError } from "./errors.ts";
 import { type FakeAwsState, VPC } from "./world.ts";
 
-/** The one cluster as EKS describes it: the current `FakeAws.cluster`. */
+/** A cluster as EKS describes it: the current `FakeAws.cluster`, or one of the others. */
 export function describeCluster(world: FakeAwsState, name: string): unknown {
-  const { cluster, region, account } = world;
-  if (name !== cluster.name) throw new AwsError("ResourceNotFoundException", `No cluster found for name: ${name}.`, 404);
+  const { region, account } = world;
+  const cluster = [world.cluster, ...(world.options.otherClusters ?? [])].find((one) => one.name === name);
+  if (cluster === undefined) throw new AwsError("ResourceNotFoundException", `No cluster found for name: ${name}.`, 404);
   const groups = [...world.securityGroups.values()];
   const own = groups.find(({ tags }) => tags.get("aws:eks:cluster-name") === name) ?? groups[0];
   return {

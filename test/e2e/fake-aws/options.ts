@@ -73,6 +73,8 @@ export type FakeAwsOptions = {
   /** Default 111122223333. */
   readonly account?: string;
   readonly cluster?: Partial<FakeCluster>;
+  /** Further clusters of the account, which EKS describes, too; they use the subnets and groups of the first. */
+  readonly otherClusters?: readonly FakeCluster[];
   /** Default: one private /19 in each zone, tagged `karpenter.sh/discovery` = cluster name. */
   readonly subnets?: readonly FakeSubnetOptions[];
   /** Default: the cluster's group, tagged for discovery, and the VPC's default group. */

@@ -35,6 +35,9 @@ export type TestCluster = {
   readonly halt: (machine: { readonly providerID: string } | { readonly nodeName: string }) => Promise<void>;
   /** Replaces the IAM principals that EKS tokens may name: the cluster's access entries. */
   readonly setIdentities: (identities: readonly ClusterIdentity[]) => Promise<void>;
+  /** Holds the whole control plane still: connections are accepted, and nothing is answered. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -140,6 +143,9 @@ export async function startCluster(options: {
     setIdentities: async (identities) => {
       await call("/iam-identities", identities);
     },
+    // The child leads a process group of its own.
+    freeze: () => void process.kill(-child.pid, "SIGSTOP"),
+    thaw: () => void process.kill(-child.pid, "SIGCONT"),
     stop: child.stop,
   };
 }
