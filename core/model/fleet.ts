@@ -28,6 +28,8 @@ export interface FleetOverride {
  */
 export interface FleetRequest {
   readonly clientToken: string;
+  /** How many instances, 2 and up; absent for one. EC2 may launch fewer. */
+  readonly count?: number;
   readonly capacityType: CapacityType;
   readonly launchTemplates: readonly {
     readonly name: string;
@@ -98,6 +100,8 @@ export interface LaunchTemplate {
 /** The result of one CreateFleet. EC2 returns errors of single offerings also when it launched an instance. */
 export interface FleetResult {
   readonly instance?: KnownInstance;
+  /** Of a request for several, the instances beside the first. */
+  readonly others?: readonly KnownInstance[];
   readonly errors: readonly {
     /** EC2's error code. */
     readonly code: string;
@@ -107,4 +111,9 @@ export interface FleetResult {
     readonly subnetId?: string;
     readonly capacityType: CapacityType;
   }[];
+}
+
+/** All instances of a result. */
+export function instancesOf({ instance, others = [] }: FleetResult): readonly KnownInstance[] {
+  return instance === undefined ? [] : [instance, ...others];
 }

@@ -23,7 +23,7 @@ export interface Fleet {
   /** Creates the launch template unless a template of its name exists. */
   ensureLaunchTemplate(template: LaunchTemplate): Promise<void>;
   /**
-   * Sends one CreateFleet for one instance. A repeated call with the same client token returns the same instance.
+   * Sends one CreateFleet. A repeated call with the same client token returns the same instances.
    * Throws NotFoundError when a launch template was removed, RefusedError when the request can never succeed,
    * ThrottledError when EC2 asks to slow down.
    */

@@ -8,7 +8,7 @@ import { frozen, same } from "../../functions/adapters/manifests/api-object.ts";
 import type { Instances } from "./instances.ts";
 import type { SimulatedSubnet } from "./inventory.ts";
 import type { Market } from "./market.ts";
-import { type Outage, outageCode } from "./outages.ts";
+import { type Outage, takeCapacity } from "./outages.ts";
 import { reservationFault, type SimulatedReservation } from "./reservations.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
 
@@ -103,16 +103,19 @@ function launcher(options: FleetOptions, templates: ReadonlyMap<string, LaunchTe
     for (const { name } of request.launchTemplates) {
       if (!templates.has(name)) throw new NotFoundError(`InvalidLaunchTemplateName.NotFoundException: ${name} does not exist`);
     }
-    const result = launchOne(request, options, templates);
+    const result = fulfil(request, options, templates);
     tokens.set(request.clientToken, { request: frozen(request), result });
     return result;
   };
 }
 
-/** Tries the overrides, the cheapest first or by their priority, until one can be launched. */
-function launchOne(request: FleetRequest, options: FleetOptions, templates: ReadonlyMap<string, LaunchTemplate>): FleetResult {
+/**
+ * Tries the overrides, the cheapest first or by their priority, until all instances of the request are launched. Each
+ * override that gives fewer than are still wanted adds one error, also when others make up for it.
+ */
+function fulfil(request: FleetRequest, options: FleetOptions, templates: ReadonlyMap<string, LaunchTemplate>): FleetResult {
   const { market, instances, types } = options;
-  const { capacityType } = request;
+  const { capacityType, count = 1 } = request;
   const rank = ({ override, price }: { readonly override: FleetOverride; readonly price: number | undefined }): number =>
     (request.prioritized ? override.price : price) ?? Number.POSITIVE_INFINITY;
   const candidates = request.launchTemplates
@@ -123,32 +126,29 @@ function launchOne(request: FleetRequest, options: FleetOptions, templates: Read
     })
     .sort((a, b) => rank(a) - rank(b));
   const errors: FleetResult["errors"][number][] = [];
-  let launched: SimulatedInstance | undefined;
+  const launched: SimulatedInstance[] = [];
   for (const { template, override, reservation, price } of candidates) {
     const type = types.get(override.instanceType);
     const subnet = options.subnets.find(({ id }) => id === override.subnetId);
-    const full =
-      reservation &&
-      reservationFault(
-        reservation,
-        override,
-        options.reservations,
-        instances.all().map(({ instance }) => instance),
-      );
-    const outage = outageCode(options.outages, override, capacityType, options.now());
-    const code = faultOf(type, subnet, override, capacityType, price) ?? full ?? outage;
-    if (code === undefined && template && type && price !== undefined) {
-      launched = instances.launch({ request, override, template, type, price });
-      break;
+    let code: string | undefined;
+    while (launched.length < count && code === undefined) {
+      const machines = instances.all().map(({ instance }) => instance);
+      const full = reservation && reservationFault(reservation, override, options.reservations, machines);
+      const outage = (): string | undefined => takeCapacity(options.outages, override, capacityType, options.now());
+      code = faultOf(type, subnet, override, capacityType, price) ?? full ?? outage();
+      if (code !== undefined) break;
+      if (template && type && price !== undefined) launched.push(instances.launch({ request, override, template, type, price }));
+      else code = "InternalError";
     }
+    if (code === undefined) break;
     const { instanceType, zone, subnetId } = override;
-    const message = `${instanceType} in ${zone}: ${code ?? "InternalError"}`;
-    errors.push({ code: code ?? "InternalError", message, instanceType, zone, subnetId, capacityType });
+    errors.push({ code, message: `${instanceType} in ${zone}: ${code}`, instanceType, zone, subnetId, capacityType });
   }
-  const { id, instanceType, zone, imageId, subnetId } = launched?.instance ?? {};
-  const instance =
-    id && instanceType && zone && imageId ? { id, instanceType, zone, capacityType, imageId, ...(subnetId && { subnetId }) } : undefined;
-  return frozen({ errors, ...(instance && { instance }) });
+  const [instance, ...others] = launched.map(({ instance: { id, instanceType, zone, imageId, subnetId } }) => ({
+    ...{ id, instanceType, zone, capacityType, imageId },
+    ...(subnetId && { subnetId }),
+  }));
+  return frozen({ errors, ...(instance && { instance }), ...(others.length > 0 && { others }) });
 }
 
 /** EC2's code for a request that the region cannot meet, whatever its capacity. */

@@ -12,16 +12,21 @@ export interface Outage {
   readonly until?: number;
   /** EC2's code; InsufficientInstanceCapacity when absent. */
   readonly code?: string;
+  /** How many instances EC2 still has; each launch takes one. None when absent. */
+  left?: number;
 }
 
-/** EC2's code for the first outage at this time (ms) that a launch would meet; undefined when it meets no outage. */
-export function outageCode(
+/**
+ * Takes the capacity for one instance at this time (ms): undefined, or EC2's code for the first outage that has none
+ * left.
+ */
+export function takeCapacity(
   outages: readonly Outage[],
   { instanceType, zone }: FleetOverride,
   capacityType: CapacityType,
   now: number,
 ): string | undefined {
-  const hit = outages.find(
+  const hits = outages.filter(
     (outage) =>
       (outage.instanceType ?? instanceType) === instanceType &&
       (outage.zone ?? zone) === zone &&
@@ -29,5 +34,8 @@ export function outageCode(
       now >= (outage.from ?? 0) &&
       now < (outage.until ?? Number.POSITIVE_INFINITY),
   );
-  return hit && (hit.code ?? "InsufficientInstanceCapacity");
+  const empty = hits.find(({ left = 0 }) => left <= 0);
+  if (empty) return empty.code ?? "InsufficientInstanceCapacity";
+  for (const hit of hits) hit.left = (hit.left ?? 0) - 1;
+  return undefined;
 }

@@ -4,7 +4,7 @@ import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { toTags } from "./launch-template-data.ts";
 
 /**
- * The CreateFleet request of type "instant" for one instance
+ * The CreateFleet request of type "instant"
  * (karpenter-provider-aws: pkg/providers/instance/instance.go, DefaultProvider.launchInstance).
  */
 export function fleetInput(request: FleetRequest): CreateFleetCommandInput {
@@ -12,7 +12,7 @@ export function fleetInput(request: FleetRequest): CreateFleetCommandInput {
   return {
     Type: "instant",
     ClientToken: request.clientToken,
-    TargetCapacitySpecification: { TotalTargetCapacity: 1, DefaultTargetCapacityType: targetOf(request) },
+    TargetCapacitySpecification: { TotalTargetCapacity: request.count ?? 1, DefaultTargetCapacityType: targetOf(request) },
     LaunchTemplateConfigs: request.launchTemplates.map(({ name, overrides }) => ({
       LaunchTemplateSpecification: { LaunchTemplateName: name, Version: "$Latest" },
       Overrides: overrides.map(({ instanceType, subnetId, zone, imageId, price }) => ({
@@ -61,27 +61,28 @@ export function resultOf(request: FleetRequest, { Instances = [], Errors = [] }:
     if (request.capacityType === "reserved") return "reserved";
     return (lifecycle ?? request.capacityType) === "spot" ? "spot" : "on-demand";
   };
-  const launched = Instances.find(({ InstanceIds }) => InstanceIds?.[0] !== undefined);
-  const said = launched?.LaunchTemplateAndOverrides?.Overrides;
-  const instanceType = launched?.InstanceType ?? said?.InstanceType;
-  const asked = overrides.find(
-    (override) =>
-      override.instanceType === instanceType &&
-      (said?.SubnetId === undefined || override.subnetId === said.SubnetId) &&
-      (said?.AvailabilityZone === undefined || override.zone === said.AvailabilityZone),
-  );
-  const id = launched?.InstanceIds?.[0];
+  const [instance, ...others] = Instances.flatMap((launched) => {
+    const said = launched.LaunchTemplateAndOverrides?.Overrides;
+    const instanceType = launched.InstanceType ?? said?.InstanceType;
+    const asked = overrides.find(
+      (override) =>
+        override.instanceType === instanceType &&
+        (said?.SubnetId === undefined || override.subnetId === said.SubnetId) &&
+        (said?.AvailabilityZone === undefined || override.zone === said.AvailabilityZone),
+    );
+    const subnetId = said?.SubnetId ?? asked?.subnetId;
+    const facts = {
+      instanceType: instanceType ?? "",
+      zone: said?.AvailabilityZone ?? asked?.zone ?? "",
+      capacityType: capacityTypeOf(launched.Lifecycle),
+      imageId: said?.ImageId ?? asked?.imageId ?? "",
+      ...(subnetId !== undefined && { subnetId }),
+    };
+    return (launched.InstanceIds ?? []).map((id) => ({ id, ...facts }));
+  });
   return {
-    ...(id !== undefined && {
-      instance: {
-        id,
-        instanceType: instanceType ?? "",
-        zone: said?.AvailabilityZone ?? asked?.zone ?? "",
-        capacityType: capacityTypeOf(launched?.Lifecycle),
-        imageId: said?.ImageId ?? asked?.imageId ?? "",
-        ...((said?.SubnetId ?? asked?.subnetId) !== undefined && { subnetId: said?.SubnetId ?? asked?.subnetId ?? "" }),
-      },
-    }),
+    ...(instance !== undefined && { instance }),
+    ...(others.length > 0 && { others }),
     errors: Errors.map(({ ErrorCode = "", ErrorMessage = "", Lifecycle, LaunchTemplateAndOverrides }) => {
       const { InstanceType, AvailabilityZone, SubnetId } = LaunchTemplateAndOverrides?.Overrides ?? {};
       return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FleetRequest, LaunchTemplate } from "../../../core/model/fleet.ts";
+import { type FleetRequest, instancesOf, type LaunchTemplate } from "../../../core/model/fleet.ts";
 import type { Node } from "../../../core/model/node.ts";
 import { compactRecord } from "../../../core/offerings/catalogue.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
@@ -99,6 +99,21 @@ describe("simulated fleet", () => {
     const none = await launched(l, { clientToken: "t2" });
     expect(none.instance).toBeUndefined();
     expect(none.errors).toHaveLength(4);
+  });
+
+  it("launches as many as are asked for, and says which offerings gave too few", async () => {
+    const l = lab();
+    l.cloud.outages.push({ instanceType: "c5.large", left: 2 }, { instanceType: "m5.large", left: 1 });
+    const result = await launched(l, { count: 5 });
+    expect(instancesOf(result).map(({ instanceType }) => instanceType)).toEqual(["c5.large", "c5.large", "m5.large"]);
+    expect(result.errors.map((e) => [e.code, e.instanceType, e.zone])).toEqual([
+      ["InsufficientInstanceCapacity", "c5.large", "us-west-2a"],
+      ["InsufficientInstanceCapacity", "c5.large", "us-west-2b"],
+      ["InsufficientInstanceCapacity", "m5.large", "us-west-2a"],
+      ["InsufficientInstanceCapacity", "m5.large", "us-west-2b"],
+    ]);
+    expect(await launched(l, { count: 5 })).toEqual(result);
+    expect(l.cloud.machines()).toHaveLength(3);
   });
 
   it("refuses an unknown launch template, and every call while throttled", async () => {

@@ -1,6 +1,6 @@
 import { DescribeLaunchTemplateVersionsCommand } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
-import type { FleetRequest, LaunchTemplate } from "../../../../core/model/fleet.ts";
+import { type FleetRequest, instancesOf, type LaunchTemplate } from "../../../../core/model/fleet.ts";
 import type { Fleet } from "../../../../core/ports/fleet.ts";
 import { ec2Fleet } from "../../../../functions/adapters/aws/fleet.ts";
 import type { FakeAws } from "../../../e2e/fake-aws/fake-aws.ts";
@@ -108,6 +108,20 @@ describe("ec2Fleet", () => {
     const both = [{ name: first?.name ?? "", overrides: [...(first?.overrides ?? []), more] }];
     const mixed = await fleet.launch(request(fake, { clientToken: "uid-1", launchTemplates: both }));
     expect(mixed.instance).toMatchObject({ instanceType: "c5.large", zone: "us-west-2b" });
+  });
+
+  it("several instances are launched by one call, and a repeated call returns the same ones", async () => {
+    const { fake, fleet } = await open();
+    const asked = request(fake, { count: 3, clientToken: "group-1" });
+    const ids = instancesOf(await fleet.launch(asked)).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(3);
+    expect(instancesOf(await fleet.launch(asked)).map(({ id }) => id)).toEqual(ids);
+    expect(fake.state.calls.filter(({ action }) => action === "CreateFleet")).toHaveLength(2);
+    fake.faults.add({ action: "CreateFleet", partial: 2, times: 1 });
+    const partial = await fleet.launch(request(fake, { count: 3, clientToken: "group-2" }));
+    expect(instancesOf(partial)).toHaveLength(2);
+    expect(partial.errors).toEqual([expect.objectContaining({ instanceType: "m5.large", zone: "us-west-2a" })]);
+    expect(fake.state.instances.size).toBe(5);
   });
 
   it("a template is created once, with encoded user data, and again after it was garbage-collected", async () => {
