@@ -1,5 +1,5 @@
 import { isJsonObject } from "../core/lib/json.ts";
-import { RECORD_SCHEMA } from "../core/model/read-record.ts";
+import { GROUP_SCHEMA } from "../core/model/read-record.ts";
 import { VERSION } from "../functions/adapters/version.ts";
 import { BadInput } from "./end-with.ts";
 import { type DeploymentSettings, parseSettings } from "./settings.ts";
@@ -15,7 +15,7 @@ export interface Deployed {
 /** The key in the template's Metadata. */
 export const DEPLOYED = "karpenter-serverless";
 
-export const deployedOf = (settings: DeploymentSettings): Deployed => ({ version: VERSION, recordSchema: RECORD_SCHEMA, settings });
+export const deployedOf = (settings: DeploymentSettings): Deployed => ({ version: VERSION, recordSchema: GROUP_SCHEMA, settings });
 
 /**
  * Reads it, with the defaults of this release for settings that the deployed one did not have; undefined for a stack of

@@ -31,9 +31,10 @@ export interface ScheduleSpec {
 
 /**
  * A part of the store's adapter (functions/adapters/store) and the rights that it needs: find a record by its instance;
- * read records and documents; write them one at a time or many at once; remove them; take the lease and write under it.
+ * read records and documents; write them one at a time or many at once; remove them; join a launch of several; take the
+ * lease and write under it.
  */
-export type StoreUse = "find" | "read" | "write" | "write-many" | "remove" | "decide";
+export type StoreUse = "find" | "read" | "write" | "write-many" | "remove" | "join" | "decide";
 
 export interface FunctionSpec {
   readonly description: string;
@@ -111,7 +112,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 60,
     queue: "claims",
     sends: ["provision", "claims", "disruption"],
-    store: ["find", "read", "write", "write-many", "remove"],
+    store: ["find", "read", "write", "write-many", "remove", "join"],
     inClusters: true,
     announces: true,
     schedules: [sweep],

@@ -31,7 +31,10 @@ const tagged = (where: "RequestTag" | "ResourceTag", clusters: readonly ClusterS
 const MADE_BY_A_LAUNCH = ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"];
 const LAUNCHES = ["ec2:RunInstances", "ec2:CreateFleet"];
 
-/** Launch and terminate instances of these clusters only. Tags are set at launch and not afterwards. */
+/** The tags of a NodeClaim, which instances that were launched together get one by one (core/model/tags.ts). */
+const OWN_TAGS = ["Name", "karpenter.sh/nodeclaim", "karpenter-serverless/claim-uid"];
+
+/** Launch, tag and terminate instances of these clusters only. No tag of the cluster or of the NodePool is changed. */
 function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   const own = tagged("ResourceTag", clusters);
   const request = tagged("RequestTag", clusters);
@@ -53,6 +56,11 @@ function launchStatements(clusters: readonly ClusterSettings[]): readonly Policy
         ...request,
         StringEquals: { ...request.StringEquals, "ec2:CreateAction": ["RunInstances", "CreateFleet", "CreateLaunchTemplate"] },
       },
+    }),
+    allow("TagOwn", {
+      actions: ["ec2:CreateTags"],
+      resources: ec2("instance"),
+      conditions: { ...own, "ForAllValues:StringEquals": { "aws:TagKeys": OWN_TAGS } },
     }),
     allow("EndOwn", {
       actions: ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
@@ -171,6 +179,7 @@ const STORE_ACTIONS: Readonly<Record<Exclude<StoreUse, "find">, readonly string[
   write: ["PutItem"],
   "write-many": ["BatchWriteItem"],
   remove: ["DeleteItem"],
+  join: ["UpdateItem"],
   decide: ["UpdateItem", "ConditionCheckItem"],
 };
 

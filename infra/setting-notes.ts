@@ -29,6 +29,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
     "within this time a saving must have repaid its disruption, or it is left; `none` asks for no such thing, as Karpenter",
   CONSOLIDATION_POD_COST:
     "USD that moving one pod of eviction cost 1 counts as, and ending one node; without effect while the horizon is `none`",
+  LAUNCH_TOGETHER:
+    "from so many NodeClaims of one plan on that may become the same machines (in each zone, where they have a choice) one CreateFleet launches up to 50 of them; `none` launches each by itself",
   ENABLE_ZONAL_SHIFT:
     "zones that ARC shifts the EKS cluster away from get no new nodes for as long as the shift lasts; asked once a minute. A cluster that ARC does not manage is told in the log, and works on",
   FEATURE_GATES: "`Name=true,Other=false`; see below. Unknown gates are ignored",

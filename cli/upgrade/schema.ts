@@ -1,4 +1,4 @@
-import { RECORD_SCHEMA } from "../../core/model/read-record.ts";
+import { GROUP_SCHEMA, RECORD_SCHEMA } from "../../core/model/read-record.ts";
 import { VERSION } from "../../functions/adapters/version.ts";
 import { fault, note, ok, type Verdict } from "../install/checks.ts";
 import { compared } from "../status/checks.ts";
@@ -18,7 +18,7 @@ interface Versions {
  */
 export function schemaVerdict(
   { version = "an unknown version", recordSchema = RECORD_SCHEMA }: Versions,
-  own = { version: VERSION, recordSchema: RECORD_SCHEMA },
+  own = { version: VERSION, recordSchema: GROUP_SCHEMA },
 ): Verdict {
   const back = recordSchema - own.recordSchema;
   if (back > 1)

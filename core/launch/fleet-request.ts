@@ -7,10 +7,10 @@ import type { FleetRequest, LaunchTemplate } from "../model/fleet.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
 import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import type { LaunchGroupPlan, NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass, ResolvedSubnet } from "../model/node-class.ts";
 import { parseResources, resourcesProblem } from "../model/quantity.ts";
-import { CLAIM_UID_TAG, NAME_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
+import { CLAIM_UID_TAG, LAUNCH_GROUP_TAG, NAME_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { amiFor } from "../node-class/ami.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
@@ -23,7 +23,7 @@ import { isIpv6 } from "./cluster-dns.ts";
 import { filterForLaunch } from "./filter.ts";
 import { type InstanceSpec, launchTemplate } from "./launch-template.ts";
 import { subnetByZone } from "./subnets.ts";
-import { groupByTemplate, overridesOf, type TemplateGroup } from "./template-groups.ts";
+import { groupByTemplate, inOrderOf, inTurn, overridesOf, type TemplateGroup } from "./template-groups.ts";
 import { renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
 import type { ClusterFacts } from "./user-data-input.ts";
 
@@ -52,6 +52,8 @@ export interface LaunchInput {
   readonly reservedCapacity?: boolean;
   /** Free addresses by subnet id, if known. */
   readonly freeIps?: Readonly<Record<string, number>>;
+  /** Renders one request for several NodeClaims that are like this one. */
+  readonly group?: Pick<LaunchGroupPlan, "id" | "requests" | "zoneTurn"> & { readonly count: number };
 }
 
 /**
@@ -70,14 +72,14 @@ export type RenderedLaunch =
   | { readonly error: LaunchError };
 
 /**
- * Renders one CreateFleet for one instance, and the launch templates that it names. Equal inputs give equal requests.
+ * Renders one CreateFleet, and the launch templates that it names. Equal inputs give equal requests.
  * The request contains prices that change, so the caller stores it before it sends it, and repeats the stored request.
  * @example
  * const rendered = renderLaunch(input);
  * if ("ok" in rendered) await store.update({ ...record, launch: rendered.ok.request });
  */
 export function renderLaunch(input: LaunchInput): RenderedLaunch {
-  const { claim, nodeClass, cluster } = input;
+  const { claim, nodeClass, cluster, group: together } = input;
   const readiness = launchReadiness(nodeClass);
   if (readiness !== undefined || nodeClass === undefined) {
     return refuse(readiness?.kind ?? "InsufficientCapacity", readiness?.reason ?? "NodeClassNotFound", readiness?.message ?? "");
@@ -92,7 +94,7 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
 
   const requirements = requirementsFrom(claim.spec.requirements);
   const relaxed = claim.metadata.annotations?.[MIN_VALUES_RELAXED] === "true";
-  const requests = parseResources(claim.spec.resources?.requests);
+  const requests = parseResources(together?.requests ?? claim.spec.resources?.requests);
   const subnets = subnetByZone(nodeClass.status?.subnets ?? [], input.freeIps, fullSubnets(input.unavailable ?? []));
   const filter = (types: readonly InstanceType[]) => filterForLaunch(types, requirements, requests, { relaxMinValues: relaxed });
   // The filter chooses among what can be launched: otherwise a type without an image decides the capacity type.
@@ -110,11 +112,12 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
 
   const { candidates, capacityType } = filtered.ok;
   const tags = ownershipTags(cluster.name, nodeClass, claim.metadata.labels?.[NODE_POOL] ?? "");
+  const zoneOrder = together ? inTurn([...subnets.keys()], together.zoneTurn) : inOrderOf(claim.metadata.name);
   const launchTemplates: FleetRequest["launchTemplates"][number][] = [];
   const templates: LaunchTemplate[] = [];
   try {
     for (const group of groupByTemplate(candidates, nodeClass, requests)) {
-      const overrides = overridesOf(group, capacityType, subnets, claim.metadata.name);
+      const overrides = overridesOf(group, capacityType, subnets, zoneOrder);
       if (overrides.length === 0) continue;
       const template = templateFor(group, input, nodeClass, capacityType, requirements, tags);
       const bytes = utf8(template.userData).length;
@@ -134,10 +137,14 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
     throw error;
   }
   const request: FleetRequest = {
-    clientToken: clientToken(uid, input.attempt),
+    ...(together ? { clientToken: together.id, count: together.count } : { clientToken: clientToken(uid, input.attempt) }),
     capacityType,
     launchTemplates,
-    tags: { [NAME_TAG]: nameTag(claim), ...tags, [NODE_CLAIM_TAG]: claim.metadata.name, [CLAIM_UID_TAG]: uid },
+    tags: {
+      [NAME_TAG]: together ? (claim.metadata.labels?.[NODE_POOL] ?? "") : nameTag(claim),
+      ...tags,
+      ...(together ? { [LAUNCH_GROUP_TAG]: together.id } : { [NODE_CLAIM_TAG]: claim.metadata.name, [CLAIM_UID_TAG]: uid }),
+    },
     ...(claim.metadata.annotations?.[PRICE_OVERLAY_APPLIED] === "true" && { prioritized: true as const }),
     ...(nodeClass.spec.context !== undefined && !relaxed && { context: nodeClass.spec.context }),
   };
@@ -149,7 +156,7 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
  * Karpenter writes the node's name in a call of its own once the node has registered
  * (karpenter-provider-aws: pkg/controllers/nodeclaim/tagging/controller.go, Controller.tagInstance).
  */
-function nameTag({ metadata: { name, labels } }: NodeClaim): string {
+export function nameTag({ metadata: { name, labels } }: Pick<NodeClaim, "metadata">): string {
   return `${labels?.[NODE_POOL] ?? ""}/${name}`.replace(/^\//, "");
 }
 

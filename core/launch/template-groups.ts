@@ -1,6 +1,6 @@
 import { fnv1a32 } from "../lib/fnv.ts";
 import type { FleetOverride, ReservationTarget } from "../model/fleet.ts";
-import type { CapacityType, Offering } from "../model/instance-type.ts";
+import type { CapacityType } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedAmi, ResolvedSubnet } from "../model/node-class.ts";
 import { amiFor } from "../node-class/ami.ts";
 import type { LaunchCandidate } from "./launch-candidate.ts";
@@ -50,18 +50,18 @@ function byReservation({ type, offerings }: LaunchCandidate): readonly (LaunchCa
 
 /**
  * What CreateFleet may launch of a group: each type in the chosen subnet of each zone where it is offered as
- * `capacityType`. Of offerings with one price EC2 takes the first that it is told, so each NodeClaim names the zones in
+ * `capacityType`. Of offerings with one price EC2 takes the first that it is told, so each request names the zones in
  * an order of its own: many NodeClaims of one plan are spread over all zones.
  */
 export function overridesOf(
   { ami, candidates }: TemplateGroup,
   capacityType: CapacityType,
   subnets: ReadonlyMap<string, ResolvedSubnet>,
-  claim: string,
+  zoneOrder: ZoneOrder,
 ): readonly FleetOverride[] {
   const overrides: FleetOverride[] = [];
   for (const { type, offerings } of candidates) {
-    for (const { zone, price, capacityType: offered } of inZoneOrder(offerings, claim)) {
+    for (const { zone, price, capacityType: offered } of offerings.toSorted((a, b) => zoneOrder(a.zone) - zoneOrder(b.zone))) {
       const subnet = subnets.get(zone);
       if (offered !== capacityType || subnet === undefined) continue;
       overrides.push({ instanceType: type.name, subnetId: subnet.id, zone, imageId: ami.id, price });
@@ -70,7 +70,17 @@ export function overridesOf(
   return overrides;
 }
 
-function inZoneOrder(offerings: readonly Offering[], claim: string): readonly Offering[] {
-  const rank = new Map(offerings.map(({ zone }) => [zone, fnv1a32(`${zone} ${claim}`)]));
-  return offerings.toSorted((a, b) => (rank.get(a.zone) ?? 0) - (rank.get(b.zone) ?? 0));
+/** The place of a zone in the order that a request names zones in. */
+export type ZoneOrder = (zone: string) => number;
+
+/** The order of the request of one NodeClaim. */
+export const inOrderOf =
+  (claim: string): ZoneOrder =>
+  (zone) =>
+    fnv1a32(`${zone} ${claim}`);
+
+/** The order of the request of a group: its own zone first, then those that follow. */
+export function inTurn(zones: readonly string[], turn: number): ZoneOrder {
+  const sorted = zones.toSorted();
+  return (zone) => (sorted.indexOf(zone) - (turn % sorted.length) + sorted.length) % sorted.length;
 }

@@ -1,5 +1,6 @@
 import type { HistoryEntry } from "../model/history-entry.ts";
 import type { Instance } from "../model/instance.ts";
+import type { LaunchGroup } from "../model/launch-group.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord, WaitsFor } from "../model/node-claim-record.ts";
@@ -33,6 +34,8 @@ export interface ClaimView {
   readonly volumeAttachments: readonly VolumeAttachment[] | undefined;
   /** Records of the NodeClaims made for this node's pods; read with the pods, only after an interruption notice. */
   readonly replacements: readonly NodeClaimRecord[];
+  /** The group that the NodeClaim may be launched with; undefined until `Step.ask` requests it. */
+  readonly launchGroup?: LaunchGroup | "none" | undefined;
   /** Whether changes of nodes are told, by the webhook or the audit log: the node is then looked for less often. */
   readonly isTold?: boolean;
 }
@@ -53,6 +56,22 @@ export type Action =
   | { readonly type: "PrepareLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
   /** Send the stored launch and store its outcome. */
   | { readonly type: "Launch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
+  /** Take part in the launch of a group: the record says so first. */
+  | { readonly type: "JoinLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
+  /** Render the request of the group and store it, after which nobody can join. */
+  | { readonly type: "CloseLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim; readonly group: LaunchGroup }
+  /** Send the stored request of a group, and store which instance is whose. */
+  | { readonly type: "LaunchGroup"; readonly record: NodeClaimRecord; readonly claim: NodeClaim; readonly group: LaunchGroup }
+  /** Store the instance that the group's answer has for the NodeClaim, or that it has none. */
+  | { readonly type: "TakeFromGroup"; readonly record: NodeClaimRecord; readonly claim: NodeClaim; readonly group: LaunchGroup }
+  /** A NodeClaim that ends leaves a group whose request is not stored. */
+  | { readonly type: "LeaveLaunch"; readonly record: NodeClaimRecord; readonly group: LaunchGroup }
+  /** A NodeClaim that ends takes its instance, so that the instance ends, too. */
+  | { readonly type: "TakeForEnd"; readonly record: NodeClaimRecord; readonly group: LaunchGroup }
+  /** Search EC2 for the instances of a group whose answer was never stored. */
+  | { readonly type: "FindGroup"; readonly record: NodeClaimRecord; readonly group: LaunchGroup }
+  /** Give an instance that was launched with others the tags of its own NodeClaim. */
+  | { readonly type: "TagInstance"; readonly record: NodeClaimRecord }
   /** Write the facts of the launched instance onto the NodeClaim. */
   | { readonly type: "WriteLaunched"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
   /** Search EC2 for the instance of a launch whose outcome was never stored. */
@@ -103,5 +122,5 @@ export interface Step {
   /** What the NodeClaim waits for until then, where that can be seen without reading the NodeClaim (waiting.ts). */
   readonly waitsFor?: WaitsFor;
   /** The decision needs a part of the view that is not read each time: read it and call `advance` again with it. */
-  readonly ask?: "instance" | "pods" | "volumeAttachments";
+  readonly ask?: "instance" | "pods" | "volumeAttachments" | "launchGroup";
 }

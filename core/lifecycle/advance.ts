@@ -27,6 +27,7 @@ import { consistency } from "./consistency.ts";
 import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
 import { isDoneWith, isLaunchedByOther, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
+import { launchTogether } from "./launch-together.ts";
 import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
@@ -68,7 +69,9 @@ export function advance(view: ClaimView): Step {
   if (!isTrue(claim.status?.conditions, "Launched")) return writeLaunched(record, claim);
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
-  return keep(view, record, claim);
+  const step = keep(view, record, claim);
+  // After all that pods wait for: the tags matter only when both record and NodeClaim are lost.
+  return record.dueTags && !step.again ? { ...step, actions: [...step.actions, { type: "TagInstance", record }] } : step;
 }
 
 /** How long EC2 may not list an instance after its NodeClaim was made. No benchmark has tuned it. */
@@ -206,6 +209,8 @@ function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Ste
   if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
   if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
+  const together = launchTogether(view, record, claim);
+  if (together) return together;
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
 }
 

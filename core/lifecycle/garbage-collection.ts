@@ -4,7 +4,7 @@ import { TERMINATION_FINALIZER } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
-import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
+import { CLAIM_UID_TAG, LAUNCH_GROUP_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
 
 /**
  * Minimum age of an instance that garbage collection may terminate: longer than any chain of retries around a launch,
@@ -61,8 +61,13 @@ export function orphanInstances({ records, unreadable, claims, nodes, instances,
   // A launch whose answer is not stored yet belongs to the NodeClaim that the instance's tags name.
   const names = new Set(records.filter(({ instance }) => instance === undefined).map(({ name }) => name));
   const uids = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.uid));
+  // The same of a launch of several: until each member has its instance or none, each of the group's may be its own.
+  const groups = new Set(records.flatMap(({ instance, launchGroup }) => (instance === undefined && launchGroup ? [launchGroup.id] : [])));
   const isAwaited = ({ tags }: Instance): boolean =>
-    names.has(tags[NODE_CLAIM_TAG] ?? "") || unreadable?.has(tags[NODE_CLAIM_TAG] ?? "") || uids.has(tags[CLAIM_UID_TAG] ?? "none");
+    isOfGroup(tags, groups, unreadable) ||
+    names.has(tags[NODE_CLAIM_TAG] ?? "") ||
+    unreadable?.has(tags[NODE_CLAIM_TAG] ?? "") ||
+    uids.has(tags[CLAIM_UID_TAG] ?? "none");
   const alive = instances.filter(isAlive);
   const orphans = alive.filter(
     (instance) => now - instance.launchedAt > MIN_ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance),
@@ -71,6 +76,16 @@ export function orphanInstances({ records, unreadable, claims, nodes, instances,
   const [members = [], strangers = []] = [true, false].map((is) => orphans.filter(({ id }) => registered.has(id) === is));
   const { ended, held } = unlessAccident(members, alive.length);
   return { ended: [...ended, ...strangers], held };
+}
+
+/**
+ * Whether an instance without tags of its own NodeClaim may be that of a member of one of these groups, or of a
+ * NodeClaim whose record cannot be read.
+ */
+function isOfGroup(tags: Instance["tags"], groups: ReadonlySet<string>, unreadable: ReadonlySet<string> | undefined): boolean {
+  const group = tags[LAUNCH_GROUP_TAG];
+  if (group === undefined || tags[NODE_CLAIM_TAG] !== undefined) return false;
+  return groups.has(group) || (unreadable?.size ?? 0) > 0;
 }
 
 /**

@@ -18,6 +18,7 @@ import { withDisruptedTaint } from "./disrupted-taint.ts";
 import { drain } from "./drain.ts";
 import { isAlive } from "./garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
+import { leaveGroup } from "./launch-together.ts";
 import { machineFields } from "./machine-fields.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
@@ -252,7 +253,7 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
 /** Undefined when EC2 no longer has the instance. */
 function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
   if (record.instance === undefined) {
-    if (record.launch === undefined) return undefined;
+    if (record.launch === undefined) return leaveGroup(view, record);
     // An invocation that does not know yet that the NodeClaim is removed may be sending the launch at this moment.
     const sentAtLatest = Math.max(record.launchRequestedAt ?? record.createdAt, record.terminating?.at ?? 0);
     if (view.now - sentAtLatest > MAX_LOST_LAUNCH_MS) return undefined;

@@ -1,5 +1,6 @@
 import type { FleetRequest } from "./fleet.ts";
 import type { KnownInstance } from "./instance.ts";
+import type { ResourceList } from "./kubernetes.ts";
 import type { NodeClaim } from "./node-claim.ts";
 
 /** Why a NodeClaim was made: the `reason` label of nodeclaims_created_total. */
@@ -55,11 +56,15 @@ export interface NodeClaimRecord {
   readonly refusals?: number;
   /** The API server refuses to create the NodeClaim; `message` says why, `at` in ms (core/provisioning/refused.ts). */
   readonly refused?: { readonly message: string; readonly at: number };
+  /** The NodeClaims that it may be launched together with; absent for one that is launched alone. */
+  readonly launchGroup?: LaunchGroupPlan;
   /** How often a launch was rendered; part of the client token. */
   readonly launchAttempts: number;
   /** The launch in progress: stored before the call, removed with its outcome. */
   readonly launch?: FleetRequest;
   readonly instance?: KnownInstance;
+  /** The NodeClaim's own tags, which an instance that was launched together with others gets after its launch. */
+  readonly dueTags?: Readonly<Record<string, string>>;
   /** When `launch` was stored, ms: how long its outcome has been unknown. */
   readonly launchRequestedAt?: number;
   /** When a launch failed for a reason that may pass, ms; the lifecycle retries it. */
@@ -107,3 +112,16 @@ export interface NodeClaimRecord {
  * it (core/lifecycle/waiting.ts).
  */
 export type WaitsFor = "node" | "end" | "replacements";
+
+/** What a plan says of a launch of several NodeClaims (core/provisioning/launch-groups.ts). */
+export interface LaunchGroupPlan {
+  readonly id: string;
+  /** Names of all that are expected to join, sorted. */
+  readonly members: readonly string[];
+  /** The most that any of them requests of each resource: an instance type must hold it. */
+  readonly requests: ResourceList;
+  /** Of offerings with one price the zone that EC2 is told first, as a place in the order of all zones. */
+  readonly zoneTurn: number;
+  /** When the NodeClaim was ready to join, ms. From then on only code that knows groups may launch it. */
+  readonly joinedAt?: number;
+}

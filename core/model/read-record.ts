@@ -9,6 +9,12 @@ import { resourcesProblem } from "./quantity.ts";
  */
 export const RECORD_SCHEMA = 1;
 
+/**
+ * The version of the record of a NodeClaim that has joined a launch of several, until it has its instance or is
+ * launched alone: older code would launch it a second time.
+ */
+export const GROUP_SCHEMA = 2;
+
 /** A record that this code cannot read: another version wrote it, or it is damaged. It is left as it is. */
 export interface UnreadableRecord {
   readonly cluster: string;
@@ -56,6 +62,8 @@ const launch = fields(
   { context: string },
 );
 
+const launchGroup = fields({ id: string, members: strings, requests: mapOf(amount), zoneTurn: number }, { joinedAt: time });
+
 const CLAIM = fields(
   {
     ...{ cluster: string, name: string, intentId: string, reason: string, manifest },
@@ -65,10 +73,26 @@ const CLAIM = fields(
   {
     ...{ uid: string, nodePool: string, heldFor: strings, commandId: string, podsDigest: string },
     ...{ nodePoolGeneration: number, refusals: number, refused: fields({ message: string, at: time }) },
-    ...{ launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
-    ...{ launchRequestedAt: time, launchFailedAt: time, launchedAt: time, initializedAt: time, lastPodEventAt: time },
+    ...{ launchGroup, launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
+    ...{ dueTags: texts, launchRequestedAt: time, launchFailedAt: time, launchedAt: time, initializedAt: time, lastPodEventAt: time },
   },
 );
+
+const GROUP = fields(
+  {},
+  {
+    launch: fields({ request: launch, members: strings, requestedAt: time, sender: string }),
+    answer: fields({
+      instances: mapOf(instance),
+      unavailable: listOf(fields({ instanceType: string, zone: string, capacityType: string })),
+    }),
+  },
+);
+
+/** Why the stored part of a launch group cannot be read; undefined when it can. */
+export function launchGroupProblem(value: unknown): string | undefined {
+  return isJsonObject(value) ? shapeProblem(value, GROUP) : "it is no object";
+}
 
 const candidate = fields(
   { nodeClaim: string, pods: strings },
@@ -91,10 +115,10 @@ const COMMAND = fields(
 );
 const PHASES: ReadonlySet<unknown> = new Set(["Validating", "Replacing", "Deleting", "RollingBack"]);
 
-function schemaProblem(value: Readonly<Record<string, unknown>>): string | undefined {
+function schemaProblem(value: Readonly<Record<string, unknown>>, known: number): string | undefined {
   const schema = value["schema"] ?? RECORD_SCHEMA;
-  return typeof schema !== "number" || schema > RECORD_SCHEMA
-    ? `a newer version wrote it (schema ${String(schema)}; this one reads ${RECORD_SCHEMA})`
+  return typeof schema !== "number" || schema > known
+    ? `a newer version wrote it (schema ${String(schema)}; this one reads ${known})`
     : undefined;
 }
 
@@ -116,7 +140,7 @@ interface Place {
  */
 export function claimRecordProblem(value: unknown, place?: Place): string | undefined {
   if (!isJsonObject(value)) return "it is no object";
-  const problem = schemaProblem(value) ?? shapeProblem(value, CLAIM);
+  const problem = schemaProblem(value, GROUP_SCHEMA) ?? shapeProblem(value, CLAIM);
   if (problem !== undefined || place === undefined) return problem;
   return value["cluster"] !== place.cluster || value["name"] !== place.name
     ? "it names another NodeClaim than the one that it is stored for"
@@ -124,7 +148,7 @@ export function claimRecordProblem(value: unknown, place?: Place): string | unde
 }
 
 function commandProblem(value: Readonly<Record<string, unknown>>, { cluster, id }: { readonly cluster: string; readonly id: string }) {
-  const problem = schemaProblem(value) ?? shapeProblem(value, COMMAND);
+  const problem = schemaProblem(value, RECORD_SCHEMA) ?? shapeProblem(value, COMMAND);
   if (problem !== undefined) return problem;
   if (value["cluster"] !== cluster || value["id"] !== id) return "it names another command than the one that it is stored for";
   return PHASES.has(value["phase"]) ? undefined : `its phase ${String(value["phase"])} is not known`;

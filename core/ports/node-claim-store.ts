@@ -1,5 +1,6 @@
 import type { CommandRecord } from "../model/command-record.ts";
 import type { HistoryEntry, HistoryRange } from "../model/history-entry.ts";
+import type { GroupMember, LaunchGroup } from "../model/launch-group.ts";
 import type { Lease } from "../model/lease.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { UnreadableRecord } from "../model/read-record.ts";
@@ -45,6 +46,15 @@ export interface NodeClaimStore {
    * entry is written either.
    */
   remove(record: NodeClaimRecord, history?: readonly HistoryEntry[]): Promise<void>;
+
+  /**
+   * Adds a member to a group, which this creates, and returns the group; one that is closed is returned as it is. The
+   * table may forget a new group at `expiresAt` (ms).
+   */
+  joinLaunch(cluster: string, id: string, member: GroupMember, expiresAt: number): Promise<LaunchGroup>;
+  launchGroup(cluster: string, id: string): Promise<LaunchGroup | undefined>;
+  /** Replaces the group whose version is `group.version`; returns the group with its new version. */
+  updateLaunchGroup(group: LaunchGroup): Promise<LaunchGroup>;
 
   markUnavailable(cluster: string, offerings: readonly UnavailableOffering[]): Promise<void>;
   /** The marks that have not expired at `now` (ms). */

@@ -62,7 +62,10 @@ export function lostRecords({
   const lost = claims.filter((claim) => isManagedClaim(claim) && !isDoneWith(claim) && !known.has(claim.metadata.name));
   return lost.map((claim): RebuildStep => {
     const launched = launchedFor(claim.metadata.uid, instances);
-    const record = recordFromClaim(claim, { cluster, now, id: newId(), ...(launched && { launched: recordedInstance(launched) }) });
+    const shown = instanceIdOf(claim.status?.providerID);
+    const tags = instances.find(({ id }) => id === shown)?.tags;
+    const facts = { cluster, now, id: newId(), ...(tags && { tags }) };
+    const record = recordFromClaim(claim, { ...facts, ...(launched && { launched: recordedInstance(launched) }) });
     const machine = record.instance?.id;
     const foreign = machine === undefined ? undefined : whyNotIts(claim, machine, { records, instances, cluster });
     if (foreign !== undefined) {

@@ -12,6 +12,7 @@ import {
 } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import { CLAIM_UID_TAG, LAUNCH_GROUP_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
 
 /** The facts of an instance that records keep. */
 export type RecordedInstance = KnownInstance;
@@ -48,6 +49,7 @@ export function instanceFromStatus({ metadata, status }: NodeClaim): RecordedIns
  * The record of a NodeClaim without one: a person made the NodeClaim, or the table was lost. `launched` must be given
  * when an instance was launched that the status does not show, else a second one would be launched.
  * @param id the intentId for a NodeClaim without one
+ * @param tags those of the instance, if it is known
  */
 export function recordFromClaim(
   claim: NodeClaim,
@@ -56,11 +58,19 @@ export function recordFromClaim(
     now,
     id,
     launched,
-  }: { readonly cluster: string; readonly now: number; readonly id: string; readonly launched?: RecordedInstance | undefined },
+    tags = {},
+  }: {
+    readonly cluster: string;
+    readonly now: number;
+    readonly id: string;
+    readonly launched?: RecordedInstance | undefined;
+    readonly tags?: Readonly<Record<string, string>>;
+  },
 ): NodeClaimRecord {
   const { name, uid = "", labels, annotations, ownerReferences, creationTimestamp } = claim.metadata;
   const nodePool = labels?.[NODE_POOL];
   const instance = instanceFromStatus(claim) ?? launched;
+  const isUntagged = instance !== undefined && LAUNCH_GROUP_TAG in tags && !(NODE_CLAIM_TAG in tags);
   const createdAt = fromRfc3339(creationTimestamp) || now;
   return {
     cluster,
@@ -82,6 +92,8 @@ export function recordFromClaim(
     pricePerHour: 0,
     launchAttempts: 0,
     ...(instance && { instance, launchedAt: createdAt }),
+    // It was launched together with others, and the table was lost before it was tagged.
+    ...(isUntagged && { dueTags: { [NODE_CLAIM_TAG]: name, [CLAIM_UID_TAG]: uid } }),
     ...(claim.status?.nodeName !== undefined && { nodeName: claim.status.nodeName }),
     dueAt: now,
   };

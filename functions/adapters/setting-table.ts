@@ -1,5 +1,17 @@
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
-import { bool, duration, durationOrNone, matching, numberOf, oneOf, type Read, type Reader, readerOf, wholeNumberOf } from "./variables.ts";
+import {
+  bool,
+  duration,
+  durationOrNone,
+  matching,
+  numberOf,
+  oneOf,
+  type Read,
+  type Reader,
+  readerOf,
+  wholeNumberOf,
+  wholeNumberOrNone,
+} from "./variables.ts";
 
 /**
  * Every setting that an operator may give, one row each; CONTRIBUTING.md says how to add one.
@@ -97,6 +109,8 @@ export const SETTINGS = {
   /** USD per hour. */
   NODE_OVERHEAD_PRICE: { as: "nodeOverheadPrice", readBy: "decisions", fallback: "0.02", read: numberOf(0), isOurs: true },
   BURSTABLE_PRICE: { as: "burstablePrice", readBy: "decisions", fallback: "surplus", read: oneOf("surplus", "list"), isOurs: true },
+  /** undefined: never together. */
+  LAUNCH_TOGETHER: { as: "launchTogether", readBy: "decisions", fallback: "5", read: wholeNumberOrNone(2), isOurs: true },
   BESIDE_KARPENTER: { as: "besideKarpenter", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
   ISOLATED_VPC: { as: "isolatedVpc", readBy: "decisions", fallback: "false", read: bool },
   ENABLE_ZONAL_SHIFT: { as: "zonalShift", readBy: "decisions", fallback: "false", read: bool },

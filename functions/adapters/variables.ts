@@ -54,6 +54,18 @@ export const wholeNumberOf = (least: number) =>
     return Number.isInteger(value) ? value : undefined;
   });
 
+/** A whole number of at least so much, or undefined for "none". */
+export const wholeNumberOrNone =
+  (least: number): Reader<number | undefined> =>
+  (text) =>
+    text === "none" ? { value: undefined } : wholeNumberOrNoneOf(least)(text);
+
+const wholeNumberOrNoneOf = (least: number) =>
+  readerOf(`a whole number of ${least} or more, or none`, (text) => {
+    const value = numberFrom(least, text);
+    return Number.isInteger(value) ? value : undefined;
+  });
+
 export const bool = readerOf("true or false", (text) => (text === "true" || text === "false" ? text === "true" : undefined));
 
 /** Milliseconds of a Go duration within bounds, which are Go durations too. */

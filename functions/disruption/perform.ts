@@ -9,6 +9,7 @@ import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ClaimReason } from "../../core/model/node-claim-record.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { refusalsOf } from "../../core/provisioning/refused.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -112,7 +113,7 @@ async function writeReplacements(
   { replacements, command }: Extract<CommandAction, { type: "WriteReplacements" }>,
   { lease, state, deps, history = [] }: CommandContext,
 ): Promise<void> {
-  const { cluster, store, wakeUps, now } = deps;
+  const { cluster, store, wakeUps, now, settings } = deps;
   const createdAt = creationTimes(state.snapshot.pods);
   const pools = new Map(state.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(state.snapshot);
@@ -140,7 +141,10 @@ async function writeReplacements(
     const together = replacements.length;
     return [{ record, entry: plannedEntry(planned, record, { instanceTypes, createdAt, together }) }];
   });
-  const records = made.map(({ record }) => record);
+  const records = withLaunchGroups(
+    made.map(({ record }) => record),
+    settings.launchTogether,
+  );
   await store.writeIntents(lease, records, command, [...history, ...made.map(({ entry }) => entry)]);
   await wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: cluster.name, claim: name })));
 }

@@ -1,4 +1,5 @@
 import type { ClaimView } from "../../core/lifecycle/action.ts";
+import type { LaunchGroup } from "../../core/model/launch-group.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 
@@ -12,6 +13,8 @@ export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & 
   readonly otherYoungNodes?: readonly Node[];
   /** Another has changed or removed what was about to be written: nothing is taken for granted. */
   readonly isContested?: true;
+  /** As this pass has written it. */
+  readonly launchGroup?: LaunchGroup;
   /** Of the NodeClaim's launch. */
   readonly nodeClass?: EC2NodeClass;
 };

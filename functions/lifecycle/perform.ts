@@ -18,6 +18,16 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
 import { findInstance, launch, launchedInstance, prepareLaunch, writeLaunched } from "./launch/launch.ts";
+import {
+  closeLaunch,
+  findGroup,
+  joinLaunch,
+  launchGroup,
+  leaveLaunch,
+  tagInstance,
+  takeForEnd,
+  takeFromGroup,
+} from "./launch/launch-group.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { terminateInstance } from "./measured-fleet.ts";
 import { nominateHeld } from "./nominate-held.ts";
@@ -41,6 +51,22 @@ export async function perform(action: Action, name: string, known: Known, deps: 
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
       return launch(action.record, action.claim, deps, known.nodeClass);
+    case "JoinLaunch":
+      return joinLaunch(action.record, action.claim, deps);
+    case "CloseLaunch":
+      return closeLaunch(action, deps);
+    case "LaunchGroup":
+      return launchGroup(action, deps, known.nodeClass);
+    case "TakeFromGroup":
+      return takeFromGroup(action, deps, known.nodeClass);
+    case "LeaveLaunch":
+      return leaveLaunch(action, deps);
+    case "TakeForEnd":
+      return takeForEnd(action, deps);
+    case "FindGroup":
+      return findGroup(action, deps);
+    case "TagInstance":
+      return tagInstance(known.record ?? action.record, deps);
     case "WriteLaunched":
       return writeLaunched(action.record, action.claim, deps, known.nodeClass);
     case "FindInstance":
@@ -128,7 +154,7 @@ async function adopt({ metadata }: NodeClaim, deps: LifecycleDeps): Promise<Perf
     return "done";
   }
   const launched = shown ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
-  const record = recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched });
+  const record = recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched, ...(found && { tags: found.tags }) });
   await interruptAsNoticed(await store.create(record, [adopted(record, now())]), deps);
   return "look again";
 }

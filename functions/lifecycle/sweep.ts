@@ -23,6 +23,9 @@ import { reconcileReservations } from "./reservations.ts";
 /** A wake-up that is this late is taken for lost. */
 const LATE_MS = 5_000;
 
+/** Instances that EC2 has not let be tagged are few. No benchmark has tuned it. */
+const MAX_TAGGED_PER_SWEEP = 50;
+
 /**
  * The safety net under all wake-ups, once a minute: wakes NodeClaims that are overdue, adopts NodeClaims without a
  * record, replaces unhealthy nodes, and garbage-collects in both directions between NodeClaims and instances.
@@ -46,7 +49,18 @@ export async function sweep(deps: LifecycleDeps): Promise<Quiet | undefined> {
   const leaving = new Set(nodes.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [] : [spec.providerID])));
   const left = claims.filter(({ metadata, status }) => leaving.has(status?.providerID) && !byName.get(metadata.name)?.terminating);
   const due = records.filter((record) => record.dueAt <= now() - LATE_MS);
-  const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
+  const untagged = records
+    .filter(({ dueTags, terminating, initializedAt }) => dueTags && initializedAt !== undefined && !terminating)
+    .map(({ name }) => name)
+    .slice(0, MAX_TAGGED_PER_SWEEP);
+  const names = new Set(
+    [...changed, ...left]
+      .map(({ metadata }) => metadata.name)
+      .concat(
+        due.map(({ name }) => name),
+        untagged,
+      ),
+  );
   const overdue = [...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim }));
   await wakeUps.wake([...overdue, ...dueSoon(records, now())]);
   await inTurn([

@@ -1,5 +1,6 @@
 import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import type { Instance } from "../../core/model/instance.ts";
+import type { LaunchGroup } from "../../core/model/launch-group.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -30,6 +31,7 @@ export async function readView(name: string, deps: ViewDeps, known: Known = {}):
     pods: undefined,
     volumeAttachments: undefined,
     replacements: [],
+    launchGroup: known.launchGroup,
     isTold: deps.isTold ?? false,
   };
 }
@@ -55,6 +57,7 @@ export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: Clai
 export async function readAsked(ask: NonNullable<Step["ask"]>, view: ClaimView, deps: ViewDeps): Promise<Partial<ClaimView>> {
   const { name, record, nodes } = view;
   if (ask === "instance") return { instance: await readInstance(record, deps) };
+  if (ask === "launchGroup") return { launchGroup: await readGroup(record, deps) };
   if (ask === "volumeAttachments") return { volumeAttachments: await attachmentsOf(nodes, deps) };
   const pods = await podsOn(nodes, deps);
   const isInterrupted = record?.terminating?.reason === "spot_interrupted";
@@ -66,6 +69,11 @@ async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<Life
   if (record?.instance === undefined) return "gone";
   const [instance] = await deps.fleet.describe([record.instance.id]);
   return instance ?? "gone";
+}
+
+async function readGroup(record: NodeClaimRecord | undefined, { store }: ViewDeps): Promise<LaunchGroup | "none"> {
+  if (record?.launchGroup === undefined) return "none";
+  return (await store.launchGroup(record.cluster, record.launchGroup.id)) ?? "none";
 }
 
 function providerIdOf(record: NodeClaimRecord | undefined, claim: NodeClaim | undefined): string | undefined {

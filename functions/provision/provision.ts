@@ -10,6 +10,7 @@ import { podKey } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
 import { isPreliminary, joining } from "../../core/provisioning/next-look.ts";
 import { podsToNominate } from "../../core/provisioning/node-nominations.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
@@ -220,7 +221,7 @@ function intentsOf(
   plan: Plan,
   { known, isHeld }: IntentOptions,
   snapshot: Snapshot,
-  { cluster, now, newId }: ClusterDeps,
+  { cluster, now, newId, settings }: ClusterDeps,
 ): { readonly plan: Plan; readonly records: readonly NodeClaimRecord[] } {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
@@ -243,7 +244,10 @@ function intentsOf(
   const kept = made.filter(({ problem }) => problem === undefined);
   return {
     plan: { ...plan, newNodeClaims: kept.map(({ planned }) => planned), podErrors: { ...plan.podErrors, ...Object.fromEntries(refused) } },
-    records: kept.map(({ record }) => record),
+    records: withLaunchGroups(
+      kept.map(({ record }) => record),
+      settings.launchTogether,
+    ),
   };
 }
 

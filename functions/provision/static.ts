@@ -3,6 +3,7 @@ import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import { plannedEntry } from "../../core/history/planned.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
 import { isStatic, staticClaim } from "../../core/static-capacity/claim.ts";
 import { countReplicas } from "../../core/static-capacity/count.ts";
 import { type ReplicaChange, replicaChanges } from "../../core/static-capacity/plan.ts";
@@ -53,7 +54,8 @@ async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease
     return;
   }
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
-  const records = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
+  const intents = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
+  const records = withLaunchGroups(intents, deps.settings.launchTogether);
   const history = records.map((record) => plannedEntry(planned.ok, record, { instanceTypes, createdAt: new Map(), together: add }));
   logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
   await deps.store.writeIntents(lease, records, undefined, history);

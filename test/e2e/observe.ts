@@ -219,11 +219,14 @@ export async function allUp(world: E2eWorld, machines: number): Promise<void> {
   );
 }
 
-/** How many machines were launched that are not in `before`; each must be for another NodeClaim. */
+/**
+ * How many machines were launched that are not in `before`; each must be for another NodeClaim. One that was launched
+ * together with others has the tag of its own once its node is initialized, and until then counts as its own.
+ */
 export function launchedOnce(world: E2eWorld, before: ReadonlySet<string>): number {
   const launches = [...world.fake.state.instances.values()]
     .filter(({ id }) => !before.has(id))
-    .map(({ tags }) => tags.get(CLAIM_UID_TAG) ?? "");
+    .map(({ id, tags }) => tags.get(CLAIM_UID_TAG) ?? id);
   expect(launches.length > 0 && new Set(launches).size === launches.length, () => `${launches.length} machines: ${launches.join(" ")}`);
   return launches.length;
 }

@@ -15,7 +15,7 @@ describe("records of another version", () => {
   it.for([
     { name: "a record of this version", stored: record("a"), problem: undefined },
     { name: "a record with fields that are not known yet", stored: { ...record("a"), later: { x: 1 } }, problem: undefined },
-    { name: "a record of a newer schema", stored: { ...record("a"), schema: 2 }, problem: /newer version wrote it \(schema 2/ },
+    { name: "a record of a newer schema", stored: { ...record("a"), schema: 3 }, problem: /newer version wrote it \(schema 3/ },
     { name: "a record without its pods", stored: { ...record("a"), podUids: undefined }, problem: /podUids is missing/ },
     { name: "a record without its NodeClaim", stored: { ...record("a"), manifest: {} }, problem: /manifest.metadata is missing/ },
     { name: "a record whose instance is a text", stored: { ...record("a"), instance: "i-1" }, problem: /instance is missing or is no obj/ },
@@ -39,7 +39,7 @@ describe("records of another version", () => {
 
   it.for([
     { name: "an unknown phase", stored: { ...command("k"), phase: "Pausing" } },
-    { name: "a newer schema", stored: { ...command("k"), schema: 2 } },
+    { name: "a newer schema", stored: { ...command("k"), schema: 3 } },
     { name: "a replacement without requirements", stored: { ...command("k"), replacements: [{ nodePool: "default" }] } },
     { name: "the name of another command", stored: command("j") },
   ])("a command with $name is neither advanced nor removed, and keeps its candidates", ({ stored }) => {
@@ -69,7 +69,7 @@ describe("one record that cannot be read", () => {
 
   it.for([
     { name: "without a field", damage: { podUids: undefined } },
-    { name: "of a newer version", damage: { schema: 2 } },
+    { name: "of a newer version", damage: { schema: 3 } },
   ])("$name stops neither provisioning nor disruption, keeps its machine, and is told", async ({ damage }) => {
     lab = await ready([NODE_CLASS, POOL, INFLATE]);
     scale(lab, 3);

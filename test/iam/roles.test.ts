@@ -96,6 +96,7 @@ async function liveAndDie(statements: readonly Statement[]): Promise<void> {
   await fleet.ensureLaunchTemplate(template());
   const { instance, errors } = await fleet.launch(request());
   expect(errors).toEqual([]);
+  await fleet.tag(instance?.id ?? "", { Name: "a", "karpenter.sh/nodeclaim": "default-abcde", "karpenter-serverless/claim-uid": "uid-1" });
   await fleet.list(CLUSTER);
   await fleet.impaired?.();
   await fleet.terminate(instance?.id ?? "");
@@ -157,7 +158,15 @@ describe("the limits of the role of lifecycle", () => {
     await expect(fleet.terminate(instance?.id ?? "")).rejects.toThrow(/not authorized.*TerminateInstances/s);
   });
 
-  it("lifecycle may not tag an instance after its launch", async () => {
+  it("lifecycle may not tag an instance of a cluster that the stack does not serve", async () => {
+    const fleet = fleetOf();
+    await fleet.ensureLaunchTemplate(template());
+    const { instance } = await fleet.launch(request());
+    fake.state.instances.get(instance?.id ?? "")?.tags.set("eks:eks-cluster-name", "somebody-elses");
+    await expect(fleet.tag(instance?.id ?? "", { "karpenter.sh/nodeclaim": "a" })).rejects.toThrow(/not authorized.*CreateTags/s);
+  });
+
+  it("lifecycle may not change whose instance it is after its launch", async () => {
     const fleet = fleetOf();
     await fleet.ensureLaunchTemplate(template());
     const { instance } = await fleet.launch(request());

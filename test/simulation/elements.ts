@@ -1,7 +1,7 @@
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { PRODUCT } from "../../lab/world/api-server.ts";
 import { isSick } from "./invariants/causes.ts";
-import { CLUSTER, isOrdinary, isStaticPool, POOL } from "./invariants/facts.ts";
+import { CLUSTER, GROUP, isOrdinary, isStaticPool, POOL } from "./invariants/facts.ts";
 import type { ClaimLife } from "./invariants/history.ts";
 import type { Scene } from "./invariants/invariant.ts";
 import { NEIGHBOUR } from "./neighbour.ts";
@@ -47,6 +47,7 @@ export function elementsOf({ lab, history }: Scene): () => ReadonlyMap<string, n
         0,
       ),
     );
+    add("machines that were launched together", lab.cloud.machines().filter(({ instance }) => instance.tags[GROUP] !== undefined).length);
     add("machines of a second cluster", lab.cloud.machines().filter(({ instance }) => instance.tags[CLUSTER] === SECOND).length);
     add(
       "batches of messages",

@@ -16,7 +16,7 @@ export interface Killed extends KillPoint {
 
 /** Calls without an effect: a kill there leaves the same state as a kill after the call before. */
 const READS =
-  /^(get|list|describe|commands|unavailable|byInstance|documentVersion|getDocument|version|subnets|securityGroups|images|parameter)/;
+  /^(get|list|describe|launchGroup$|commands|unavailable|byInstance|documentVersion|getDocument|version|subnets|securityGroups|images|parameter)/;
 
 /** Plays a story without a kill; returns its end, the number of remote calls, and which of them have an effect. */
 export async function unharmed(

@@ -88,7 +88,8 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     region: "us-west-2",
     sources: script.sources,
     catalogue,
-    settings: { ...features.gates, ...settings },
+    // From two on, so that most runs launch some together.
+    settings: { launchTogether: 2, ...features.gates, ...settings },
     store: withLateIndex(
       table,
       () => lab.world.clock.now(),

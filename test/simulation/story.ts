@@ -79,6 +79,9 @@ const SPARE: ApiObject = {
 export const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] };
 export const SPOT = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
 export const FAMILIES = { key: "karpenter.k8s.aws/instance-family", operator: "In", values: ["m5", "c5"] };
+const STAYS = { disruption: { consolidateAfter: "Never" } };
+const ONE_ZONE = { key: "topology.kubernetes.io/zone", operator: "In", values: ["us-west-2a"] };
+const only = (type: string) => ({ key: "node.kubernetes.io/instance-type", operator: "In", values: [type] });
 const scale =
   (replicas: number) =>
   (lab: Lab): void =>
@@ -92,6 +95,26 @@ export const STORIES: readonly Story[] = [
     name: "scale-up",
     objects: [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(0, { cpu: "1" })],
     acts: [{ what: "0 to 5 replicas", wait: 6 * MINUTE, act: scale(5) }],
+  },
+  {
+    name: "bulk",
+    // One pod fills a node, and the second NodePool takes the pods that the first has no capacity for.
+    objects: [
+      NODE_CLASS,
+      nodePool([ON_DEMAND, only("c5.large"), ONE_ZONE], { weight: 10, ...STAYS }),
+      { ...nodePool([ON_DEMAND, only("m5.large"), ONE_ZONE], STAYS), metadata: { name: "spare" } },
+      deployment(0, { cpu: "1500m" }),
+    ],
+    acts: [
+      {
+        what: "0 to 6 replicas, with capacity for 4 of them",
+        wait: 6 * MINUTE,
+        act: (lab) => {
+          lab.cloud.outages.push({ instanceType: "c5.large", left: 4 });
+          scale(6)(lab);
+        },
+      },
+    ],
   },
   {
     name: "scale-down",
@@ -198,9 +221,12 @@ async function endingOf({ world, cloud, deps }: Lab): Promise<Ending> {
   };
 }
 
-/** Without the pods that waited for a machine: how many do depends on the time that a kill costs. */
+/**
+ * Without the pods that waited for a machine, and without what EC2 had no capacity for: how many do, and which of the
+ * NodeClaims are told by EC2 and which by the marks of others, depends on the time that a kill costs.
+ */
 function toldLives(entries: readonly HistoryEntry[]): readonly string[] {
-  const decided = entries.filter(({ type }) => type !== "PodsNominated");
+  const decided = entries.filter(({ type }) => type !== "PodsNominated" && type !== "LaunchFailed");
   const lives = Map.groupBy(decided, (entry) => ("nodeClaim" in entry ? entry.nodeClaim : "commandId" in entry ? entry.commandId : ""));
   return [...lives.values()]
     .map((life) => life.map((entry) => ("reason" in entry ? `${entry.type} ${entry.reason}` : entry.type)).join(", "))

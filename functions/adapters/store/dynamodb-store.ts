@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, type TransactWriteItem, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { HistoryEntry } from "../../../core/model/history-entry.ts";
+import { type GroupMember, isClosed, type LaunchGroup } from "../../../core/model/launch-group.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { readCommand } from "../../../core/model/read-record.ts";
@@ -31,11 +32,12 @@ import {
   writeAll,
 } from "./dynamodb-table.ts";
 import { type IntentBatch, intentBatches } from "./intent-batches.ts";
-import { ownerOf, readClaim, readClaims, withSchema } from "./records.ts";
+import { ownerOf, readClaim, readClaims, readGroup, withSchema } from "./records.ts";
 
 const CLAIM = "claim#";
 const COMMAND = "command#";
 const UNAVAILABLE = "unavailable#";
+const GROUP = "launch#";
 const LEASE = "lease";
 const partition = (cluster: string) => `cluster#${cluster}`;
 
@@ -63,6 +65,29 @@ const commandItem = (command: CommandRecord, nonce: string): TableItem => ({
   record: packed(withSchema(command)),
 });
 
+const memberText = ({ name, alike }: GroupMember): string => `${alike} ${name}`;
+
+/** A group that is closed has a `record`; members can join one without. */
+function groupItem({ cluster, id, version, members, expiresAt, ...stored }: LaunchGroup, nonce: string): TableItem {
+  return {
+    ...{ pk: partition(cluster), sk: GROUP + id, version, nonce, expiresAt, ttl: ttlOf(expiresAt) },
+    ...(members.length > 0 && { members: new Set(members.map(memberText)) }),
+    ...(isClosed({ cluster, id, version, members, expiresAt, ...stored }) && { record: packed(stored) }),
+  };
+}
+
+function groupOf(item: TableItem): LaunchGroup {
+  const id = item.sk.slice(GROUP.length);
+  const members = [...((item["members"] ?? []) as Iterable<string>)].map((text): GroupMember => {
+    const [alike = "", name = ""] = text.split(" ", 2);
+    return { name, alike };
+  });
+  const sorted = members.toSorted((a, b) => (memberText(a) < memberText(b) ? -1 : 1));
+  const facts = { id, version: Number(item["version"]), members: sorted, expiresAt: Number(item["expiresAt"]) };
+  const stored = item["record"] === undefined ? {} : readGroup(storedIn(item), id);
+  return { cluster: item.pk.slice(partition("").length), ...facts, ...stored };
+}
+
 const nameOf = ({ sk }: TableItem): string => sk.slice(CLAIM.length);
 /** The stored value; undefined when its bytes cannot be read. */
 const storedIn = (item: TableItem): unknown => {
@@ -80,9 +105,10 @@ const DEFAULT_HISTORY_DAYS = 30;
 
 /**
  * The port NodeClaimStore on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). The
- * items of a cluster share the partition `cluster#NAME` with the sort keys `claim#…`, `command#…`, `unavailable#…` and
- * `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`, and the history of a day in
- * `history#NAME#DAY`, for `historyDays` days (30; none for 0). `clock` (ms since the epoch) only dates documents.
+ * items of a cluster share the partition `cluster#NAME` with the sort keys `claim#…`, `command#…`, `launch#…`,
+ * `unavailable#…` and `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`, and the history of a
+ * day in `history#NAME#DAY`, for `historyDays` days (30; none for 0). `clock` (ms since the epoch) only dates
+ * documents.
  */
 export function dynamoNodeClaimStore(options: {
   readonly tableName: string;
@@ -253,6 +279,8 @@ export function dynamoNodeClaimStore(options: {
 
   const claimChanged = (record: NodeClaimRecord) =>
     new ConflictError(`NodeClaim ${record.name} has changed or gone since version ${record.version} was read.`);
+  const groupChanged = ({ id, version }: LaunchGroup) =>
+    new ConflictError(`Launch group ${id} has changed or gone since version ${version} was read.`);
   const commandChanged = (command: CommandRecord) =>
     new ConflictError(`Disruption command ${command.id} has changed or gone since version ${command.version} was read.`);
 
@@ -302,6 +330,42 @@ export function dynamoNodeClaimStore(options: {
       if (!(await removeVersion(partition(record.cluster), CLAIM + record.name, record.version, history))) {
         throw claimChanged(record);
       }
+    },
+
+    async joinLaunch(cluster, id, { name, alike }, expiresAt) {
+      // A set, so that many members join at the same time without a conflict.
+      const input = {
+        TableName,
+        Key: toItem({ pk: partition(cluster), sk: GROUP + id }),
+        UpdateExpression:
+          "SET expiresAt = if_not_exists(expiresAt, :expiresAt), #ttl = if_not_exists(#ttl, :ttl) ADD members :member, version :one",
+        ConditionExpression: "attribute_not_exists(#record)",
+        ExpressionAttributeNames: { "#ttl": "ttl", "#record": "record" },
+        ExpressionAttributeValues: toValues({
+          ...{ ":member": new Set([memberText({ name, alike })]), ":one": 1 },
+          ...{ ":expiresAt": expiresAt, ":ttl": ttlOf(expiresAt) },
+        }),
+        ReturnValues: "ALL_NEW" as const,
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+      };
+      try {
+        const { Attributes = {} } = await calling(table, () => table.client.send(new UpdateItemCommand(input)));
+        return groupOf(fromItem(Attributes));
+      } catch (error) {
+        const closed = conditionFailure(error)?.item;
+        if (closed === undefined) throw error;
+        return groupOf(closed);
+      }
+    },
+    async launchGroup(cluster, id) {
+      const input = { TableName, Key: toItem({ pk: partition(cluster), sk: GROUP + id }), ConsistentRead: true };
+      const { Item: item } = await calling(table, () => table.client.send(new GetItemCommand(input)));
+      return item && groupOf(fromItem(item));
+    },
+    async updateLaunchGroup(group) {
+      const written = { ...group, version: group.version + 1 };
+      if (!(await put(groupItem(written, randomUUID()), "version = :version", { ":version": group.version }))) throw groupChanged(group);
+      return written;
     },
 
     async markUnavailable(cluster, offerings) {

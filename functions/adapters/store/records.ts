@@ -1,5 +1,6 @@
+import type { LaunchGroup } from "../../../core/model/launch-group.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { claimRecordProblem, RECORD_SCHEMA, type UnreadableRecord } from "../../../core/model/read-record.ts";
+import { claimRecordProblem, launchGroupProblem, RECORD_SCHEMA, type UnreadableRecord } from "../../../core/model/read-record.ts";
 import { UnreadableRecordError } from "../../../core/ports/errors.ts";
 
 /** What is stored of a record: a schema that another version wrote stays. */
@@ -25,6 +26,13 @@ export function readClaims(
     setAside({ cluster, name, problem });
     return [];
   });
+}
+
+/** The stored part of a launch group. Throws UnreadableRecordError. */
+export function readGroup(value: unknown, id: string): Pick<LaunchGroup, "isDissolved" | "launch" | "answer"> {
+  const problem = launchGroupProblem(value);
+  if (problem !== undefined) throw new UnreadableRecordError(`the launch group ${id} cannot be read: ${problem}; it is left as it is`);
+  return value as Pick<LaunchGroup, "isDissolved" | "launch" | "answer">;
 }
 
 /** The record that an index gave for an instance; undefined when it cannot be read or has another instance. */

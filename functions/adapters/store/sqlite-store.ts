@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { dayOf, inOrder, keyOf, keyPrefixOf } from "../../../core/history/keys.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { HistoryEntry } from "../../../core/model/history-entry.ts";
+import { isClosed, type LaunchGroup } from "../../../core/model/launch-group.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { readCommand } from "../../../core/model/read-record.ts";
@@ -10,13 +11,15 @@ import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { intentBatches } from "./intent-batches.ts";
 import { checkItem, checkTransaction } from "./item-limits.ts";
-import { ownerOf, readClaim, readClaims, withSchema } from "./records.ts";
+import { ownerOf, readClaim, readClaims, readGroup, withSchema } from "./records.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS claim (cluster TEXT, name TEXT, version INTEGER NOT NULL, intent_id TEXT NOT NULL, instance_id TEXT,
     body TEXT NOT NULL, PRIMARY KEY (cluster, name)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS claim_by_instance ON claim (instance_id) WHERE instance_id IS NOT NULL;
   CREATE TABLE IF NOT EXISTS command (cluster TEXT, id TEXT, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (cluster, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS launch_group (cluster TEXT, id TEXT, version INTEGER NOT NULL, expires_at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (cluster, id)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS unavailable (cluster TEXT, capacity_type TEXT, instance_type TEXT, zone TEXT, expires_at INTEGER NOT NULL,
     PRIMARY KEY (cluster, capacity_type, instance_type, zone)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS lease (cluster TEXT PRIMARY KEY, holder TEXT, token INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
@@ -48,6 +51,9 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     commands: db.prepare("SELECT id, body FROM command WHERE cluster = ? ORDER BY id"),
     putCommand: db.prepare("INSERT OR REPLACE INTO command (cluster, id, version, body) VALUES (?, ?, ?, ?)"),
     deleteCommand: db.prepare("DELETE FROM command WHERE cluster = ? AND id = ?"),
+    group: db.prepare("SELECT version, body FROM launch_group WHERE cluster = ? AND id = ?"),
+    putGroup: db.prepare("INSERT OR REPLACE INTO launch_group (cluster, id, version, expires_at, body) VALUES (?, ?, ?, ?, ?)"),
+    sweepGroups: db.prepare("DELETE FROM launch_group WHERE cluster = ? AND expires_at <= ?"),
     putUnavailable: db.prepare("INSERT OR REPLACE INTO unavailable VALUES (?, ?, ?, ?, ?)"),
     unavailable: db.prepare("SELECT * FROM unavailable WHERE cluster = ? AND expires_at > ? ORDER BY capacity_type, instance_type, zone"),
     lease: db.prepare("SELECT holder, token, expires_at FROM lease WHERE cluster = ?"),
@@ -138,6 +144,20 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     return written;
   }
 
+  function groupAt(cluster: string, id: string): LaunchGroup | undefined {
+    const row = sql.group.get(cluster, id);
+    if (row === undefined) return undefined;
+    const group = parsed(row) as LaunchGroup;
+    return { ...group, ...readGroup(group, id) };
+  }
+
+  function writeGroup(group: LaunchGroup): LaunchGroup {
+    const body = JSON.stringify(group);
+    checkItem({ partition: `cluster#${group.cluster}`, sort: `launch#${group.id}`, body, numbers: { expiresAt: group.expiresAt } });
+    sql.putGroup.run(group.cluster, group.id, group.version, group.expiresAt, body);
+    return group;
+  }
+
   const changed = (record: NodeClaimRecord) =>
     new ConflictError(`NodeClaim ${record.name} has changed or gone since version ${record.version} was read.`);
 
@@ -200,6 +220,23 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         sql.deleteClaim.run(record.cluster, record.name);
       }),
 
+    joinLaunch: (cluster, id, member, expiresAt) =>
+      write(() => {
+        const found = groupAt(cluster, id) ?? { cluster, id, version: 0, members: [], expiresAt };
+        if (isClosed(found)) return found;
+        const members = found.members.filter(({ name, alike }) => name !== member.name || alike !== member.alike);
+        const sorted = [...members, member].sort((a, b) => (`${a.alike} ${a.name}` < `${b.alike} ${b.name}` ? -1 : 1));
+        return writeGroup({ ...found, members: sorted, version: found.version + 1 });
+      }),
+    launchGroup: async (cluster, id) => groupAt(cluster, id),
+    updateLaunchGroup: (group) =>
+      write(() => {
+        if (groupAt(group.cluster, group.id)?.version !== group.version) {
+          throw new ConflictError(`Launch group ${group.id} has changed or gone since version ${group.version} was read.`);
+        }
+        return writeGroup({ ...group, version: group.version + 1 });
+      }),
+
     markUnavailable: (cluster, offerings) =>
       write(() => {
         for (const { capacityType, instanceType, zone, expiresAt } of offerings) {
@@ -228,6 +265,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         // Nothing else deletes expired rows, and leases are acquired often enough.
         sql.sweepSightings.run(cluster, now);
         sql.sweepUnavailable.run(cluster, now);
+        sql.sweepGroups.run(cluster, now);
         return lease;
       }),
     renewLease: (lease, now, ttlMs) =>

@@ -128,7 +128,7 @@ export async function launch(
 }
 
 /** EC2 may answer a repeated call so, whose first call has launched an instance. */
-const emptyAnswer = (): RefusedError => new RefusedError("EC2 answered with neither an instance nor an error");
+export const emptyAnswer = (): RefusedError => new RefusedError("EC2 answered with neither an instance nor an error");
 
 /**
  * After an answer that does not tell what became of the request: an earlier call with this token may have launched an
@@ -166,13 +166,13 @@ const LAUNCH_UNLISTED_MS = 60_000;
 const MAX_ATTEMPTS_WITHOUT_PAUSE = 10;
 
 /** The next rendering follows at once, but a launch that keeps failing gets the pause of any other failure. */
-function restedAfterMany(record: NodeClaimRecord, now: number): NodeClaimRecord {
+export function restedAfterMany(record: NodeClaimRecord, now: number): NodeClaimRecord {
   return record.launchAttempts < MAX_ATTEMPTS_WITHOUT_PAUSE ? record : { ...record, launchFailedAt: now };
 }
 
-type Refusal = Extract<RenderedLaunch, { readonly error: unknown }>["error"];
+export type Refusal = Extract<RenderedLaunch, { readonly error: unknown }>["error"];
 
-function refusedFor({ message }: Error): Refusal {
+export function refusedFor({ message }: Error): Refusal {
   return { kind: "Refused", reason: failureReason(message), message };
 }
 
@@ -182,7 +182,7 @@ const MAX_MESSAGE_LENGTH = 300;
  * Terminates a NodeClaim for which there is no capacity, so that its pods are planned again; any other refusal is tried
  * again later.
  */
-async function refuse(
+export async function refuse(
   { kind, reason, message }: Refusal,
   record: NodeClaimRecord,
   claim: NodeClaim,

@@ -28,7 +28,7 @@ describe("upgrade", () => {
     const world = new Older();
     const { answer, lines, text } = await run(world);
     expect(lines.slice(0, 20)).toEqual([
-      `ok     version: 0.0.9 to ${VERSION}, records of schema 1`,
+      `ok     version: 0.0.9 to ${VERSION}, records of schema 2`,
       "ok     region: us-west-2",
       "ok     credentials: arn:aws:iam::111122223333:role/me",
       "ok     cluster: c1",
@@ -213,7 +213,7 @@ describe("before anything is changed, upgrade refuses", () => {
       what: "a step back over two versions of the records",
       change: (world) => {
         const deployed = deployedOf(parseSettings({ clusters: [{ name: "c1" }] }, "test"));
-        world.metadata = { "karpenter-serverless": { ...deployed, recordSchema: 3 } };
+        world.metadata = { "karpenter-serverless": { ...deployed, recordSchema: 4 } };
       },
       want: "one check fails, so nothing was changed",
     },

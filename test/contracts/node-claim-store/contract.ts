@@ -102,6 +102,8 @@ async function lease(store: NodeClaimStore, holder = "h", now = 0) {
   return held;
 }
 
+const REQUEST = { clientToken: "g.1", count: 2, capacityType: "spot", launchTemplates: [], tags: { a: "b" } } as const;
+
 const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> = {
   "create, get and list give back the same record as version 1": async (store) => {
     const made = await store.create(record("a", { version: 7, instance: undefined as never }));
@@ -118,6 +120,43 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     assert.deepEqual(await store.unavailable(CLUSTER, 0), []);
     assert.equal(await store.getDocument("d"), undefined);
     assert.equal(await store.documentVersion("d"), undefined);
+  },
+  "many members join a launch group at the same time, and joining twice is joining once": async (store) => {
+    const { won, lost } = await race((i) => store.joinLaunch(CLUSTER, "g.1", { name: `m-${i % 10}`, alike: "x" }, MINUTE));
+    assert.deepEqual([won.length, lost.length], [20, 0]);
+    const group = await store.launchGroup(CLUSTER, "g.1");
+    assert.deepEqual(
+      group?.members,
+      Array.from({ length: 10 }, (_, i) => ({ name: `m-${i}`, alike: "x" })),
+    );
+    assert.deepEqual([group?.cluster, group?.id, group?.expiresAt], [CLUSTER, "g.1", MINUTE]);
+    assert.equal(await store.launchGroup(CLUSTER, "g.2"), undefined);
+    assert.equal(await store.launchGroup("c2", "g.1"), undefined);
+  },
+  "one of those who close a launch group wins, and nobody joins it afterwards": async (store) => {
+    const open = await store.joinLaunch(CLUSTER, "g.1", { name: "a", alike: "x" }, MINUTE);
+    const launch = { request: REQUEST, members: ["a"], requestedAt: 5 };
+    const { won, lost } = await race((i) => store.updateLaunchGroup({ ...open, launch: { ...launch, sender: `s-${i}` } }));
+    assert.equal(won.length, 1);
+    allConflicts(lost);
+    assert.deepEqual(await store.joinLaunch(CLUSTER, "g.1", { name: "b", alike: "x" }, 2 * MINUTE), won[0]);
+    const [closed] = won;
+    assert.ok(closed);
+    const instance = { id: "i-1", instanceType: "m5.large", zone: "a", capacityType: "spot", imageId: "ami" } as const;
+    const answered = await store.updateLaunchGroup({ ...closed, answer: { instances: { a: instance }, unavailable: [] } });
+    assert.deepEqual(await store.launchGroup(CLUSTER, "g.1"), answered);
+    await conflicts(store.updateLaunchGroup({ ...closed, isDissolved: true }));
+  },
+  "a member that joins after the group was read keeps it from being closed as it was": async (store) => {
+    const seen = await store.joinLaunch(CLUSTER, "g.1", { name: "a", alike: "x" }, MINUTE);
+    await store.joinLaunch(CLUSTER, "g.1", { name: "b", alike: "x" }, MINUTE);
+    await conflicts(store.updateLaunchGroup({ ...seen, isDissolved: true }));
+    const now = await store.launchGroup(CLUSTER, "g.1");
+    assert.ok(now);
+    const left = await store.updateLaunchGroup({ ...now, members: [] });
+    assert.deepEqual((await store.launchGroup(CLUSTER, "g.1"))?.members, []);
+    const again = await store.joinLaunch(CLUSTER, "g.1", { name: "c", alike: "y" }, MINUTE);
+    assert.deepEqual([again.members, again.version > left.version], [[{ name: "c", alike: "y" }], true]);
   },
   "create refuses a name that is taken, by whatever intent": async (store) => {
     await store.create(record("a"));

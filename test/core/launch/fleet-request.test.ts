@@ -32,6 +32,26 @@ describe("renderLaunch", () => {
     expect(launched({ nodeClass: nodeClass({ spec: { tags: { Name: "web" } } }) }).request.tags["Name"]).toBe("web");
   });
 
+  it("one request for several NodeClaims names their group, their number and no NodeClaim, and their own zone first", () => {
+    const group = { id: "g.1", count: 7, requests: { cpu: "3" }, zoneTurn: 1 };
+    const { request } = launched({ group });
+    expect(request).toMatchObject({ clientToken: "g.1", count: 7, tags: { Name: "default", "karpenter-serverless/launch-group": "g.1" } });
+    expect(request.tags).not.toHaveProperty("karpenter.sh/nodeclaim");
+    expect(request.tags).not.toHaveProperty("karpenter-serverless/claim-uid");
+    const overrides = request.launchTemplates.flatMap((one) => one.overrides);
+    expect(overrides.length).toBeGreaterThan(0);
+    expect(overrides.every(({ instanceType }) => Number(all.find(({ name }) => name === instanceType)?.capacity["cpu"]) > 3)).toBe(true);
+    const [{ instanceType = "" } = {}] = overrides;
+    const zonesOf = (zoneTurn: number) =>
+      launched({ group: { ...group, zoneTurn } })
+        .request.launchTemplates.flatMap((one) => one.overrides)
+        .filter((one) => one.instanceType === instanceType)
+        .map(({ zone }) => zone);
+    const [a, b, c, ...rest] = zonesOf(0);
+    expect(zonesOf(1)).toEqual([b, c, ...rest, a]);
+    expect(zonesOf(2)).toEqual([c, ...rest, a, b]);
+  });
+
   it("a launch has one template per image and pod limit, and asks for spot in every zone", () => {
     const { request, templates } = launched();
     expect(request).toMatchObject({

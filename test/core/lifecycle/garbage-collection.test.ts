@@ -17,6 +17,8 @@ const machine = (change: Partial<Instance> = {}): Instance => ({
   tags: { "karpenter.sh/nodeclaim": "default-abcde", "karpenter-serverless/claim-uid": "uid-1" },
   ...change,
 });
+const GROUP = { id: "g.1", members: ["other"], requests: {}, zoneTurn: 0 };
+const ofGroup = machine({ tags: { "karpenter-serverless/launch-group": "g.1" } });
 const up = record({ uid: "uid-1", instance: INSTANCE });
 const REGISTERED_CLAIM = nodeClaim({ conditions: ["Launched", "Registered"] });
 const sight = (change: Partial<Inventory>): Inventory => ({
@@ -43,6 +45,26 @@ describe("instances without an owner", () => {
       name: "an instance whose NodeClaim has another instance is collected",
       change: { records: [record({ uid: "uid-1", instance: { ...INSTANCE, id: "i-2" } })] },
       want: ["i-1"],
+    },
+    {
+      name: "an instance that was launched together with others is kept until each member of its group has its own",
+      change: { instances: [ofGroup], records: [record({ uid: "uid-9", name: "other", launchGroup: GROUP })] },
+      want: [],
+    },
+    {
+      name: "an instance of a group whose members have theirs is collected",
+      change: { instances: [ofGroup], records: [record({ name: "other", launchGroup: GROUP, instance: { ...INSTANCE, id: "i-2" } })] },
+      want: ["i-1"],
+    },
+    {
+      name: "an instance of a group whose members have gone on to the next attempt is collected",
+      change: { instances: [ofGroup], records: [record({ uid: "uid-9", name: "other", launchGroup: { ...GROUP, id: "g.2" } })] },
+      want: ["i-1"],
+    },
+    {
+      name: "an instance of a group is kept while a record that may be its member's cannot be read",
+      change: { instances: [ofGroup], unreadable: new Set(["other"]) },
+      want: [],
     },
     { name: "a young instance is kept", change: { instances: [machine({ launchedAt: NOW - 4 * MINUTE })] }, want: [] },
     { name: "an instance that shuts down is ignored", change: { instances: [machine({ state: "shutting-down" })] }, want: [] },

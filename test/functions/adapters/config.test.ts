@@ -50,6 +50,7 @@ describe("parseConfig", () => {
         reservedEnis: 0,
         preferencePolicy: "Respect",
         preferenceCostShare: 0.1,
+        launchTogether: 5,
         minValuesPolicy: "Strict",
         defaultConstraints: [],
         horizonMs: 24 * 3_600_000,

@@ -204,8 +204,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "record-newer",
     rule: "a record of a newer schema is not read",
     file: "core/model/read-record.ts",
-    from: "schema > RECORD_SCHEMA\n",
-    to: "schema > RECORD_SCHEMA + 1\n",
+    from: "schema > known\n",
+    to: "schema > known + 1\n",
     tests: RECORDS,
   },
   {

@@ -36,7 +36,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "zones-of-one-price",
     rule: "NodeClaims of one plan are spread over the zones of offerings with one price",
     file: "core/launch/template-groups.ts",
-    from: "(rank.get(a.zone) ?? 0) - (rank.get(b.zone) ?? 0)",
+    from: "zoneOrder(a.zone) - zoneOrder(b.zone)",
     to: "0",
     tests: REQUEST,
   },

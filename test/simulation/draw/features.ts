@@ -192,9 +192,40 @@ const oddObjects: Draw = (random, anytime) => ({
   }),
 });
 
+/** A burst of pods, each for a node of its own in one zone, some of it when EC2 has too few machines for all. */
+const burst: Draw = (random, anytime) => {
+  const name = "burst";
+  const zone = random.pick(["us-west-2a", "us-west-2b"]);
+  const scarce = (): ScriptEvent => ({
+    at: anytime(),
+    what: "outage",
+    of: { zone, ...(random.pick([true, false]) && { instanceType: "c5.xlarge" }), left: random.between(1, 6) },
+    minutes: random.pick([2, 5, 15]),
+  });
+  const scale = (replicas: number): ScriptEvent => ({ at: anytime(), what: "scale", workload: name, replicas });
+  return {
+    added: [deploymentOf(name, { cpu: "3", memory: "256Mi" }, { "topology.kubernetes.io/zone": zone })],
+    events: [scarce(), scarce(), ...Array.from({ length: 4 }, () => scale(random.between(0, 12)))],
+  };
+};
+
+const deploymentOf = (name: string, requests: object, nodeSelector: object): ApiObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, namespace: "default" },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { terminationGracePeriodSeconds: 5, nodeSelector, containers: [{ name: "main", image: "pause", resources: { requests } }] },
+    },
+  },
+});
+
 const KINDS = {
   ...{ nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount },
-  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second },
+  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second, burst },
 };
 
 /** What only some stacks have: feature gates with their objects, a second cluster, batches, faults of AWS services. */

@@ -36,7 +36,7 @@ export const livingKeepTheirMachines: Invariant = {
       if (port !== "fleet" || method !== "terminate") return;
       const [id] = args as [string];
       const machine = lab.cloud.machines().find(({ instance }) => instance.id === id);
-      const life = history.claims.get(machine?.instance.tags[CLAIM_UID] ?? "");
+      const life = history.claims.get(machine ? history.uidOf(machine.instance) : "");
       if (!machine || !isAlive(machine) || !life || life.deletedAt !== undefined || life.goneAt !== undefined) return;
       const own = instanceIdOf(life.claim.status?.providerID);
       // A second machine of one NodeClaim is not its own.
@@ -51,15 +51,15 @@ const ORPHAN_MS = 15 * 60_000;
 export const noOrphans: Invariant = {
   name: "no orphans",
   law: "No machine runs longer than the garbage collection's period without a claim and a record that own it.",
-  watch: (_scene, violated) => {
+  watch: ({ history }, violated) => {
     const alone = new Map<string, number>();
     return {
       check: ({ now, machines, records, claims }) => {
         const owned = new Set(records.flatMap(({ instance }) => (instance ? [instance.id] : [])));
         const uids = new Set(claims.map(({ metadata }) => metadata.uid));
         for (const machine of machines) {
-          const { id, tags } = machine.instance;
-          if (!isAlive(machine) || (owned.has(id) && uids.has(tags[CLAIM_UID]))) alone.delete(id);
+          const { id } = machine.instance;
+          if (!isAlive(machine) || (owned.has(id) && uids.has(history.uidOf(machine.instance)))) alone.delete(id);
           else {
             const since = alone.get(id) ?? now;
             alone.set(id, since);

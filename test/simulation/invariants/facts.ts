@@ -14,6 +14,8 @@ export const FINALIZER = "karpenter.sh/termination";
 /** The tag that names an instance's cluster. */
 export const CLUSTER = "eks:eks-cluster-name";
 export const CLAIM_UID = "karpenter-serverless/claim-uid";
+/** The tag of machines that one call has launched together: their group. */
+export const GROUP = "karpenter-serverless/launch-group";
 export const CLAIM_NAME = "karpenter.sh/nodeclaim";
 export const POOL = "karpenter.sh/nodepool";
 const DISRUPTED = "karpenter.sh/disrupted";

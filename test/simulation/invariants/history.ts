@@ -1,3 +1,5 @@
+import type { FleetResult } from "../../../core/model/fleet.ts";
+import type { LaunchGroup } from "../../../core/model/launch-group.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod } from "../../../core/model/pod.ts";
@@ -8,7 +10,7 @@ import type { PortCall } from "../../../lab/world/intercept.ts";
 import { currentInvocation } from "../../../lab/world/invocation.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import type { Change } from "../../../lab/world/store.ts";
-import { CLAIM_UID, HOLD, instanceIdOf, isDaemon, isDisrupted, POOL, SICKNESS } from "./facts.ts";
+import { CLAIM_UID, GROUP, HOLD, instanceIdOf, isDaemon, isDisrupted, POOL, SICKNESS } from "./facts.ts";
 
 /** The life of a NodeClaim as the API server and EC2 saw it. Times in ms since the epoch. */
 export interface ClaimLife {
@@ -92,6 +94,13 @@ export interface History {
   claimOfNode(nodeName: string): ClaimLife | undefined;
   claimOfInstance(id: string): ClaimLife | undefined;
   /**
+   * The UID of the NodeClaim whose machine it is: by its tags, or by what a NodeClaim has shown of a machine that was
+   * launched together with others. "" before that.
+   */
+  uidOf(instance: { readonly id: string; readonly tags: Readonly<Record<string, string>> }): string;
+  /** The NodeClaims that have joined a launch together. */
+  membersOf(group: string | undefined): readonly ClaimLife[];
+  /**
    * When EC2 last said that an offering has no capacity: in answer to a launch, or as it took a spot machine back.
    * -Infinity before.
    */
@@ -133,6 +142,12 @@ export function history(clock: { now(): number }, skewMs: number): History {
   const byName = new Map<string, ClaimLife>();
   const reads = new WeakMap<object, Map<string, number>>();
 
+  const joined = new Map<string, Set<string>>();
+  const membersOf = (group: string | undefined): readonly ClaimLife[] =>
+    [...(joined.get(group ?? "") ?? [])].flatMap((name) => byName.get(name) ?? []);
+  /** Machines of groups, until a NodeClaim shows them. */
+  const unshown = new Map<string, SimulatedInstance>();
+
   const changeOfClaim = ({ type, object, user, verb }: Change): void => {
     const claim = object as unknown as NodeClaim;
     const uid = claim.metadata.uid ?? "";
@@ -146,6 +161,13 @@ export function history(clock: { now(): number }, skewMs: number): History {
       byName.set(name, life);
     }
     life.claim = claim;
+    const id = instanceIdOf(claim.status?.providerID) ?? "";
+    const machine = unshown.get(id);
+    if (machine) {
+      unshown.delete(id);
+      life.machine = machine;
+      byInstance.set(id, life);
+    }
     if (life.deletedAt === undefined && (verb === "delete" || type === "DELETED")) {
       life.deletedAt = now;
       life.deletedBy = user;
@@ -219,6 +241,8 @@ export function history(clock: { now(): number }, skewMs: number): History {
     soldOutAt: () => soldOutAt,
     claimOfNode: (nodeName) => byNode.get(nodeName),
     claimOfInstance: (id) => byInstance.get(id),
+    uidOf: ({ id, tags }) => tags[CLAIM_UID] ?? byInstance.get(id)?.uid ?? "",
+    membersOf,
     podsOn: (nodeName, at) =>
       [...(onNode.get(nodeName) ?? [])].filter(
         ({ pod, boundAt = Number.POSITIVE_INFINITY, endedAt = Number.POSITIVE_INFINITY }) =>
@@ -250,6 +274,7 @@ export function history(clock: { now(): number }, skewMs: number): History {
       }
     },
     onLaunch(machine) {
+      if (machine.instance.tags[GROUP] !== undefined) unshown.set(machine.instance.id, machine);
       const life = claims.get(machine.instance.tags[CLAIM_UID] ?? "");
       if (life === undefined) return;
       life.machine = machine;
@@ -261,11 +286,19 @@ export function history(clock: { now(): number }, skewMs: number): History {
         reads.set(invocation, times.set(String(args[0]), clock.now()));
       }
       if (port === "store" && method === "writeIntents") written(args as WriteIntents);
+      if (port === "store" && method === "joinLaunch") {
+        const [, group, { name }] = args as Parameters<NodeClaimStore["joinLaunch"]>;
+        const { members, launch } = result as LaunchGroup;
+        // A closed group takes nobody.
+        if (launch === undefined && members.some((one) => one.name === name)) joined.set(group, (joined.get(group) ?? new Set()).add(name));
+      }
       if (port !== "fleet" || method !== "launch") return;
-      const [{ tags }] = args as [{ readonly tags: Readonly<Record<string, string>> }];
+      const [{ tags, count = 1 }] = args as [{ readonly tags: Readonly<Record<string, string>>; readonly count?: number }];
       const life = claims.get(tags[CLAIM_UID] ?? "");
-      const { instance, errors } = result as { readonly instance?: object; readonly errors: readonly object[] };
+      const { instance, others = [], errors } = result as FleetResult;
       if (life && instance === undefined) life.refusedAt = clock.now();
+      // Which of them have none shows only later.
+      if (instance === undefined || others.length + 1 < count) for (const one of membersOf(tags[GROUP])) one.refusedAt = clock.now();
       if (errors.length > 0) soldOutAt = clock.now();
     },
     onEvent({ "detail-type": type, detail, resources }) {

@@ -1,6 +1,7 @@
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
-import { CLAIM_NAME, CLAIM_UID, FINALIZER } from "./facts.ts";
+import { CLAIM_NAME, CLAIM_UID, FINALIZER, GROUP, instanceIdOf } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
 /** EC2 lists an instance by then, ms; what it does not list later was not launched. */
@@ -20,6 +21,8 @@ export const launchedOnce: Invariant = {
     return {
       onLaunch: ({ instance }: SimulatedInstance) => {
         startedAt.set(instance.id, instance.launchedAt);
+        // Machines that were launched together have a law of their own.
+        if (instance.tags[GROUP] !== undefined) return;
         const uid = instance.tags[CLAIM_UID] ?? "";
         const other = started.get(uid);
         if (other !== undefined && !isHidden(other))
@@ -33,12 +36,55 @@ export const launchedOnce: Invariant = {
 /** How long a call may be on its way, ms. */
 const IN_PROGRESS_MS = 60_000;
 
+export const launchedTogetherOnce: Invariant = {
+  name: "launched together once",
+  law: "Of machines that were launched together no two are ever one claim's, none is ever two claims', and no group has more machines than claims that joined it.",
+  watch: ({ history }, violated) => {
+    const started = new Map<string, string[]>();
+    const groupOf = new Map<string, string>();
+    const ownerOf = new Map<string, string>();
+    const machineOf = new Map<string, string>();
+    return {
+      onLaunch: ({ instance: { id, tags } }) => {
+        const group = tags[GROUP];
+        if (group === undefined) return;
+        const ids = [...(started.get(group) ?? []), id];
+        started.set(group, ids);
+        groupOf.set(id, group);
+        if (ids.length > history.membersOf(group).length)
+          violated(`${id} was started for group ${group}, which has as many machines as claims`);
+      },
+      onChange: ({ kind, object }) => {
+        if (kind !== "NodeClaim") return;
+        const { metadata, status } = object as unknown as NodeClaim;
+        const id = instanceIdOf(status?.providerID);
+        if (id === undefined || !groupOf.has(id)) return;
+        // A NodeClaim that is made again after its loss has another UID, and the same name.
+        const other = ownerOf.get(id);
+        if (other !== undefined && other !== metadata.name) violated(`${id} is that of claim ${metadata.name}, and was that of ${other}`);
+        ownerOf.set(id, metadata.name);
+        const before = machineOf.get(metadata.uid ?? "");
+        if (before !== undefined && before !== id) violated(`claim ${metadata.name} has ${id}, and had ${before}`);
+        machineOf.set(metadata.uid ?? "", id);
+      },
+    };
+  },
+};
+
 export const intentFirst: Invariant = {
   name: "intent first",
-  law: "No machine starts before the table says that it is meant to: its claim's record holds the request, or what came of it, or the claim's end.",
+  law: "No machine starts before the table says that it is meant to: its claim's record holds the request, or what came of it, or the claim's end; or its group holds the request.",
   watch: ({ lab, table, faults }, violated) => ({
     onLaunch: ({ instance }) => {
       const name = instance.tags[CLAIM_NAME] ?? "";
+      const group = instance.tags[GROUP];
+      if (group !== undefined) {
+        void table.launchGroup(lab.world.cluster, group).then((stored) => {
+          if (lab.world.clock.now() - faults.tableLostAt() >= IN_PROGRESS_MS && stored?.launch === undefined)
+            violated(`${instance.id} was started for group ${group}, whose item ${stored ? "holds no request" : "does not exist"}`);
+        });
+        return;
+      }
       const found = (record: NodeClaimRecord | undefined): void => {
         // A call may be on its way while its record is lost.
         if (lab.world.clock.now() - faults.recordsLostAt() < IN_PROGRESS_MS) return;
@@ -53,13 +99,16 @@ export const intentFirst: Invariant = {
 export const finalizerFirst: Invariant = {
   name: "finalizer first",
   law: "No machine starts for a claim that has never carried the finalizer: deleted meanwhile, it would vanish and leave the machine.",
-  watch: (_scene, violated) => {
+  watch: ({ history }, violated) => {
     const carried = new Set<string>();
     return {
       onChange: ({ kind, object }) => {
         if (kind === "NodeClaim" && object.metadata.finalizers?.includes(FINALIZER)) carried.add(object.metadata.uid ?? "");
       },
       onLaunch: ({ instance }) => {
+        const bare = history.membersOf(instance.tags[GROUP]).find(({ uid }) => !carried.has(uid));
+        if (bare) violated(`${instance.id} was started for a group of claim ${bare.name}, which has no finalizer`);
+        if (instance.tags[GROUP] !== undefined) return;
         if (!carried.has(instance.tags[CLAIM_UID] ?? ""))
           violated(`${instance.id} was started for claim ${instance.tags[CLAIM_NAME]}, which has no finalizer`);
       },
@@ -91,7 +140,8 @@ export const exhaustedLeftAlone: Invariant = {
         const { errors } = result as {
           readonly errors: readonly { readonly code: string; readonly instanceType?: string; readonly zone?: string }[];
         };
-        const uid = request.tags[CLAIM_UID] ?? "";
+        // The attempts of a group differ in the number at the end.
+        const uid = request.tags[CLAIM_UID] ?? request.tags[GROUP]?.replace(/\d+$/, "") ?? "";
         const now = lab.world.clock.now();
         const before = published.get(uid);
         const asked = request.launchTemplates.flatMap(({ overrides }) =>
@@ -104,11 +154,15 @@ export const exhaustedLeftAlone: Invariant = {
           now - before.at < MARKED_MS - CALLS_MS - history.skewMs &&
           asked.find((o) => before.failed.includes(o));
         if (again)
-          violated(`${request.tags[CLAIM_NAME]} asks for ${again} again, ${Math.round((now - before.at) / 1_000)} s after EC2 had none`);
+          violated(
+            `${request.tags[CLAIM_NAME] ?? uid} asks for ${again} again, ${Math.round((now - before.at) / 1_000)} s after EC2 had none`,
+          );
         const failed = errors
           .filter(({ code }) => code === "InsufficientInstanceCapacity")
           .map((e) => key(request.capacityType, e.instanceType ?? "", e.zone ?? ""));
-        if (before?.token !== request.clientToken) published.set(uid, { at: now, token: request.clientToken, failed });
+        if (before?.token === request.clientToken) return;
+        const told = { at: now, token: request.clientToken, failed };
+        for (const one of [uid, ...history.membersOf(request.tags[GROUP]).map((life) => life.uid)]) published.set(one, told);
       },
     };
   },

@@ -1,6 +1,6 @@
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import { isGoing } from "./causes.ts";
-import { CLAIM_UID, isAlive, POOL } from "./facts.ts";
+import { GROUP, isAlive, POOL } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
 /**
@@ -19,12 +19,15 @@ export const limitsKept: Invariant = {
         const name = machine.instance.tags[POOL] ?? "";
         if (name === "") return; // A NodeClaim without a NodePool has no limit.
         const now = lab.world.clock.now();
-        const planned = history.claims.get(machine.instance.tags[CLAIM_UID] ?? "")?.plannedAt ?? now;
+        const members = history.membersOf(machine.instance.tags[GROUP]).map(({ plannedAt }) => plannedAt);
+        const planned = history.claims.get(history.uidOf(machine.instance))?.plannedAt ?? Math.min(now, ...members);
         const from = Math.max(planned - history.skewMs, now - STALE_MS);
         const isStaying = ({ instance }: SimulatedInstance): boolean => {
-          const life = history.claims.get(instance.tags[CLAIM_UID] ?? "");
-          const wasTainted = life?.taintedAt !== undefined || (life?.untaintedAt ?? 0) >= from - STALE_MS;
-          return life !== undefined && !isGoing(life, now, history) && !wasTainted;
+          const life = history.claims.get(history.uidOf(instance));
+          // Those of one call come at the same moment.
+          if (life === undefined) return instance.tags[GROUP] !== undefined && instance.launchedAt === now;
+          const wasTainted = life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from - STALE_MS;
+          return !isGoing(life, now, history) && !wasTainted;
         };
         const staying = lab.cloud
           .machines()

@@ -50,7 +50,10 @@ export const secondServed: Invariant = {
         if (port !== "fleet" || method !== "terminate" || lab.second === undefined) return;
         const machine = lab.cloud.machines().find(({ instance }) => instance.id === args[0]);
         if (machine?.instance.tags[CLUSTER] !== lab.second.cluster) return;
-        const claim = claims().find(({ metadata }) => metadata.uid === machine.instance.tags[CLAIM_UID]);
+        const claim = claims().find(
+          ({ metadata, status }) =>
+            metadata.uid === machine.instance.tags[CLAIM_UID] || instanceIdOf(status?.providerID) === machine.instance.id,
+        );
         const own = instanceIdOf(claim?.status?.providerID);
         if (claim !== undefined && claim.metadata.deletionTimestamp === undefined && own === machine.instance.id)
           violated(`${machine.instance.id} was terminated although claim ${claim.metadata.name} of the second cluster stays`);

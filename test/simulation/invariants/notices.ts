@@ -1,7 +1,7 @@
 import type { FleetRequest } from "../../../core/model/fleet.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
-import { CLAIM_NAME, CLAIM_UID, isHeld, nameOf } from "./facts.ts";
+import { CLAIM_NAME, CLAIM_UID, GROUP, isHeld, nameOf } from "./facts.ts";
 import { type ClaimLife, isInterrupted } from "./history.ts";
 import type { Invariant, Scene } from "./invariant.ts";
 
@@ -98,11 +98,12 @@ export const noticesRemembered: Invariant = {
         if (request.capacityType !== "spot" || sent.has(request.clientToken)) return;
         sent.add(request.clientToken);
         const life = history.claims.get(request.tags[CLAIM_UID] ?? "");
-        if (life === undefined) return;
+        const added = [...(life ? [life] : []), ...history.membersOf(request.tags[GROUP])].map(({ addedAt }) => addedAt);
+        if (added.length === 0) return;
         const now = lab.world.clock.now();
         const lost = [...history.claims.values()].filter(
           (other) =>
-            wasHeeded(other, life.addedAt) &&
+            wasHeeded(other, Math.min(...added)) &&
             (other.notice?.at ?? 0) > faults.tableLostAt() &&
             !isUnrecorded((other.notice?.at ?? 0) - faults.recordsLostAt()) &&
             now - (other.notice?.at ?? 0) < MARKED_MS - 2 * history.skewMs,
@@ -111,7 +112,9 @@ export const noticesRemembered: Invariant = {
           .flatMap(({ overrides }) => overrides)
           .find(({ instanceType, zone }) => lost.some(({ machine }) => isOf(machine, instanceType, zone)));
         if (again)
-          violated(`${request.tags[CLAIM_NAME]} asks for spot ${again.instanceType} in ${again.zone}, which EC2 has just taken back`);
+          violated(
+            `${request.tags[CLAIM_NAME] ?? request.tags[GROUP]} asks for spot ${again.instanceType} in ${again.zone}, which EC2 has just taken back`,
+          );
       },
     };
   },

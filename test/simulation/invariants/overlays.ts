@@ -1,6 +1,6 @@
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { DEAR } from "../draw/features.ts";
-import { CLAIM_UID } from "./facts.ts";
+import { GROUP } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ export const dearLeftAlone: Invariant = {
       },
       onLaunch: ({ instance }) => {
         const now = lab.world.clock.now();
-        const life = history.claims.get(instance.tags[CLAIM_UID] ?? "");
+        const life = history.claims.get(history.uidOf(instance)) ?? history.membersOf(instance.tags[GROUP])[0];
         if (dear === undefined || life === undefined || life.byUser || instance.capacityType === "reserved") return;
         const isLate = life.plannedAt - dear.since > IN_FORCE_MS;
         const isShort = lab.cloud.outages.some(({ until = now }) => now - until < IN_FORCE_MS);

@@ -1,3 +1,4 @@
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
@@ -72,16 +73,21 @@ export const boughtOnce: Invariant = {
     // NodeClaims that ask for too much together. One may end because EC2 has no machine for it.
     const suspicions: Suspicion[] = [];
     const launched = new Set<string>();
+    const has = (claimUid: string): void => {
+      launched.add(claimUid);
+      for (const { asking, needed, last } of suspicions) {
+        const bought = asking.reduce((sum, { uid, cpu }) => sum + (launched.has(uid) ? cpu : 0), 0);
+        if (bought > needed + 1e-6)
+          violated(`with ${last} machines are bought for ${bought.toFixed(2)} vCPUs, but pods that wait need ${needed.toFixed(2)}`);
+      }
+    };
     return {
-      onLaunch: ({ instance }) => {
-        launched.add(instance.tags[CLAIM_UID] ?? "");
-        for (const { asking, needed, last } of suspicions) {
-          const bought = asking.reduce((sum, { uid, cpu }) => sum + (launched.has(uid) ? cpu : 0), 0);
-          if (bought > needed + 1e-6)
-            violated(`with ${last} machines are bought for ${bought.toFixed(2)} vCPUs, but pods that wait need ${needed.toFixed(2)}`);
-        }
-      },
+      onLaunch: ({ instance }) => has(instance.tags[CLAIM_UID] ?? ""),
       onChange: ({ kind, type, user, object }) => {
+        // Whose machine it is of those that were launched together, the NodeClaim says.
+        const claim = object as unknown as NodeClaim;
+        if (kind === "NodeClaim" && claim.status?.providerID !== undefined && !launched.has(claim.metadata.uid ?? ""))
+          has(claim.metadata.uid ?? "");
         if (kind === "CapacityBuffer") buffered = Math.max(buffered, reservedRoom(lab));
         if (kind !== "NodeClaim" || type !== "ADDED" || user !== PRODUCT) return;
         const now = lab.world.clock.now();

@@ -9,6 +9,7 @@ export interface PlantedBug {
 
 const SQLITE = "functions/adapters/store/sqlite-store.ts";
 const LAUNCH = "functions/lifecycle/launch/launch.ts";
+const LAUNCH_GROUP = "functions/lifecycle/launch/launch-group.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
 const INTERRUPT = "functions/shared/interrupt-claim.ts";
 const PROVISION = "functions/provision/provision.ts";
@@ -50,6 +51,24 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "missing client token: each CreateFleet is a new one",
     within: 40,
     edits: [{ file: LAUNCH, find: "deps.fleet.launch(request)", replace: "deps.fleet.launch({ ...request, clientToken: deps.newId() })" }],
+  },
+  {
+    name: "each member sends the launch of its group under a token of its own",
+    within: 100,
+    edits: [
+      {
+        file: LAUNCH_GROUP,
+        find: "deps.fleet.launch(launch.request)",
+        replace: "deps.fleet.launch({ ...launch.request, clientToken: deps.newId() })",
+      },
+    ],
+  },
+  {
+    name: "each member takes the first instance of its group",
+    within: 40,
+    edits: [
+      { file: "core/launch/group-answer.ts", find: "const instance = sorted[i];", replace: "const instance = sorted[i] && sorted[0];" },
+    ],
   },
   {
     name: "unconditional write: records are overwritten unseen",

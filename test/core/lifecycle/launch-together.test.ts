@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import type { ClaimView, Step } from "../../../core/lifecycle/action.ts";
+import { advance } from "../../../core/lifecycle/advance.ts";
+import { alone, isSettled, joining } from "../../../core/lifecycle/launch-together.ts";
+import type { GroupAnswer, GroupLaunch, LaunchGroup } from "../../../core/model/launch-group.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { at, INSTANCE, NOW, nodeClaim, record, view } from "../../support/builders.ts";
+
+const ME = record().name;
+const plan = { id: "g.1", members: [ME, "other-1", "other-2"], requests: {}, zoneTurn: 0 };
+const planned = record({ uid: "uid-1", launchGroup: plan });
+const joined = (secondsAgo: number) => ({ ...planned, schema: 2, launchGroup: { ...plan, joinedAt: NOW - secondsAgo * 1_000 } });
+const group = (change: Partial<LaunchGroup> = {}): LaunchGroup => ({
+  ...{ cluster: "c", id: "g.1", version: 2, expiresAt: NOW + 1 },
+  members: [ME, "other-1"].map((name) => ({ name, alike: "x" })),
+  ...change,
+});
+const request = { clientToken: "g.1", count: 2, capacityType: "spot", launchTemplates: [], tags: {} } as const;
+const sent = (by: string, secondsAgo = 0, members = [ME, "other-1"]): GroupLaunch => ({
+  ...{ request, members, sender: by },
+  requestedAt: NOW - secondsAgo * 1_000,
+});
+const answer = (instances: GroupAnswer["instances"]): GroupAnswer => ({ instances, unavailable: [] });
+const next = (change: Partial<ClaimView>): Step => advance(view({ record: joined(1), claim: nodeClaim(), ...change }));
+const types = ({ actions }: Step): readonly string[] => actions.map(({ type }) => type);
+
+describe("a NodeClaim that is launched together with others", () => {
+  it.for([
+    { name: "joins its group when it is ready", v: { record: planned, launchGroup: "none" } as const, want: ["JoinLaunch"] },
+    { name: "joins again when it was killed before", v: { launchGroup: group({ members: [] }) }, want: ["JoinLaunch"] },
+    { name: "waits for the others", v: { launchGroup: group() }, want: [], wakeAt: NOW + 7_000 },
+    {
+      name: "closes the group as the last to join",
+      v: { launchGroup: group({ members: plan.members.map((name) => ({ name, alike: "x" })) }) },
+      want: ["CloseLaunch"],
+    },
+    { name: "closes the group when it has waited long enough", v: { record: joined(8), launchGroup: group() }, want: ["CloseLaunch"] },
+    { name: "is launched alone when its group is dissolved", v: { launchGroup: group({ isDissolved: true }) }, want: ["WriteRecord"] },
+    {
+      name: "is launched alone when its group was closed without it",
+      v: { launchGroup: group({ launch: sent("other-1", 0, ["other-1", "other-2"]) }) },
+      want: ["WriteRecord"],
+    },
+    { name: "sends the request that it has stored", v: { launchGroup: group({ launch: sent(ME) }) }, want: ["LaunchGroup"] },
+    {
+      name: "leaves the request to the member that has stored it",
+      v: { launchGroup: group({ launch: sent("other-1") }) },
+      want: [],
+      wakeAt: NOW + 20_000,
+    },
+    {
+      name: "sends it when that member has not answered",
+      v: { launchGroup: group({ launch: sent("other-1", 20) }) },
+      want: ["LaunchGroup"],
+    },
+    {
+      name: "takes its instance",
+      v: { launchGroup: group({ launch: sent("other-1"), answer: answer({ [ME]: INSTANCE }) }) },
+      want: ["TakeFromGroup"],
+    },
+    {
+      name: "takes the next attempt when the answer has no instance for it",
+      v: { launchGroup: group({ launch: sent("other-1"), answer: answer({ "other-1": INSTANCE }) }) },
+      want: ["TakeFromGroup"],
+    },
+  ])("$name", ({ v, want, wakeAt }) => {
+    const step = next(v);
+    expect(types(step)).toEqual(want);
+    expect(step.wakeAt).toBe(wakeAt);
+  });
+
+  it("asks for its group before each step, and for none once its own launch is stored", () => {
+    expect(next({})).toEqual({ actions: [], ask: "launchGroup" });
+    expect(types(next({ record: { ...planned, launch: request } }))).toEqual(["Launch"]);
+  });
+
+  it("older code cannot read its record from the moment it joins until it has its instance or is launched alone", () => {
+    const record = joining(planned, plan, "uid-2", NOW);
+    expect(record).toMatchObject({ schema: 2, uid: "uid-2", launchGroup: { joinedAt: NOW } });
+    expect(joining(record, { ...plan, joinedAt: 5 }, "uid-2", NOW).launchGroup?.joinedAt).toBe(5);
+    expect(alone(record)).toEqual({ ...planned, uid: "uid-2", schema: 1, launchGroup: undefined });
+  });
+
+  it("a lost answer is settled by what EC2 lists when that is all, or after a minute", () => {
+    expect([isSettled(sent(ME, 5), 1, NOW), isSettled(sent(ME, 5), 2, NOW), isSettled(sent(ME, 60), 1, NOW)]).toEqual([false, true, true]);
+  });
+});
+
+describe("a member of a group that ends", () => {
+  const ending = { ...joined(9), terminating: { reason: "deleted", at: NOW - 4_000 } };
+  const end = (launchGroup: ClaimView["launchGroup"], record: NodeClaimRecord = ending): Step =>
+    advance(view({ record, claim: nodeClaim({ deletionTimestamp: at(4) }), launchGroup }));
+
+  it.for([
+    { name: "leaves a group that has sent nothing", launchGroup: group(), want: ["LeaveLaunch"] },
+    {
+      name: "takes its instance, so that the instance ends",
+      launchGroup: group({ launch: sent("other-1"), answer: answer({ [ME]: INSTANCE }) }),
+      want: ["TakeForEnd"],
+    },
+    { name: "waits for the answer", launchGroup: group({ launch: sent("other-1", 8) }), want: ["FindGroup"] },
+    {
+      name: "goes when the answer has no instance for it",
+      launchGroup: group({ launch: sent("other-1"), answer: answer({}) }),
+      want: ["WriteClaim"],
+    },
+    { name: "goes when it has left", launchGroup: group({ members: [] }), want: ["WriteClaim"] },
+    { name: "goes when its group is dissolved", launchGroup: group({ isDissolved: true }), want: ["WriteClaim"] },
+  ])("$name", ({ launchGroup, want }) => {
+    expect(types(end(launchGroup)).slice(0, 1)).toEqual(want);
+  });
+
+  it("asks for its group first, unless it has not joined", () => {
+    expect(end(undefined).ask).toBe("launchGroup");
+    expect(types(end(undefined, { ...ending, launchGroup: plan })).slice(0, 1)).toEqual(["WriteClaim"]);
+  });
+
+  it("gives up an answer that nobody has for long; what appears later is garbage", () => {
+    const old = { ...ending, terminating: { reason: "deleted", at: NOW - 76_000 } };
+    expect(types(end(group({ launch: sent("other-1", 90) }), old)).slice(0, 1)).toEqual(["WriteClaim"]);
+  });
+});
+
+it("the tags of its own come with the rest of an initialized NodeClaim", () => {
+  const dueTags = { "karpenter.sh/nodeclaim": ME };
+  const up = record({ uid: "uid-1", instance: INSTANCE, nodeName: "n", initializedAt: NOW - 1, dueTags });
+  const claim = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] });
+  expect(types(advance(view({ record: up, claim })))).toContain("TagInstance");
+  const { dueTags: _, ...tagged } = up;
+  expect(types(advance(view({ record: tagged, claim })))).not.toContain("TagInstance");
+});
