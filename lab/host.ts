@@ -5,6 +5,7 @@ import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
 import { managedObjects } from "../functions/adapters/kubernetes/managed-objects.ts";
 import { type LogRecord, memoryLog } from "../functions/adapters/log.ts";
 import { memoryMetrics } from "../functions/adapters/metrics.ts";
+import { type RequestPace, sharedRequestPace } from "../functions/adapters/request-pace.ts";
 import { sqliteNodeClaimStore } from "../functions/adapters/store/sqlite-store.ts";
 import { catalogEntry } from "../functions/catalog/entry.ts";
 import { disruptionEntry } from "../functions/disruption/entry.ts";
@@ -20,8 +21,10 @@ import { simulatedKubernetes } from "./world/api-server.ts";
 import type { VirtualClock } from "./world/clock.ts";
 import { type SimulatedCloud, simulatedCloud } from "./world/cloud.ts";
 import { startCluster } from "./world/cluster.ts";
+import { type Ec2Environments, ec2Environments } from "./world/ec2-environments.ts";
+import { type Ec2Requests, type Ec2RequestsOptions, ec2Requests } from "./world/ec2-requests.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
-import { currentInvocation, type Invocation, invoke } from "./world/invocation.ts";
+import { currentInvocation, type Invocation } from "./world/invocation.ts";
 import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
@@ -54,6 +57,10 @@ export interface LabOptions {
   readonly staleMs?: () => number;
   /** How many messages of a standard queue one invocation may get; 1 when absent. */
   readonly batchSize?: number;
+  /**
+   * EC2 keeps its documented buckets of requests. Without this it takes any number of requests, and answers at once.
+   */
+  readonly ec2?: Ec2Options;
   /** Whether Lambda refuses an invocation of the function now, because the account runs as many as it may. */
   readonly isThrottled?: (fn: string) => boolean;
   /** Other clusters of the stack, whose API servers do not answer. They share the table, EC2 and the queues. */
@@ -63,6 +70,13 @@ export interface LabOptions {
   readonly onLog?: (record: TimedLogRecord) => void;
   /** The code of the functions; that of this tree when absent. */
   readonly entries?: FunctionEntries;
+}
+
+export interface Ec2Options extends Ec2RequestsOptions {
+  /** The pace of an environment of a function; that of the product when absent. */
+  readonly pace?: (deps: LifecycleDeps) => RequestPace;
+  /** How many invocations for NodeClaims may run at once; without a bound when absent. */
+  readonly lifecycles?: number;
 }
 
 /** The bodies of the functions that queues and schedules start. */
@@ -100,6 +114,8 @@ export interface Lab {
   readonly second?: LabWorld;
   readonly cloud: SimulatedCloud;
   readonly catalogue: Catalogue;
+  /** The requests to EC2, where it keeps its buckets. */
+  readonly requests: Ec2Requests;
   readonly wakeUps: SimulatedWakeUps;
   readonly deps: LifecycleDeps;
   readonly log: readonly TimedLogRecord[];
@@ -132,6 +148,8 @@ export function createLab(options: LabOptions): Lab {
     options.second === undefined ? undefined : createLabWorld({ seed: seed + 1, start, region, cluster: options.second, clock });
   const others = new Map(second && [[second.cluster, { world: second, kubelets: startCluster(second, zones) }]]);
   let known = catalogue;
+  const environments = ec2Environments();
+  const requests = ec2Requests(clock, world.random.fork("ec2 requests"), options.ec2);
   const cloud = simulatedCloud(world, {
     catalogue,
     kubelets,
@@ -140,8 +158,13 @@ export function createLab(options: LabOptions): Lab {
     joinDelayMs: options.joinDelayMs,
     isUnlisted: options.isUnlisted,
     staleMs: options.staleMs,
+    ...(options.ec2 && { request: environments.requesting(requests) }),
   });
-  const wakeUps = simulatedWakeUps(world, options.batchSize);
+  const { batchSize = 1, ec2: { lifecycles } = {} } = options;
+  const wakeUps = simulatedWakeUps(world, (queue) => ({
+    batchSize,
+    ...(queue === "claims" && lifecycles !== undefined && { maxConcurrency: lifecycles }),
+  }));
   const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];
   const announcements: Announcement[] = [];
@@ -177,13 +200,25 @@ export function createLab(options: LabOptions): Lab {
     newId: () => ids.uuid(),
     isTold: options.sources.length > 0,
   };
+  const { pace = (given: LifecycleDeps) => sharedRequestPace({ ...given, account: `own/${region}` }) } = options.ec2 ?? {};
+  environments.make(() => ({ pace: pace(deps), made: new Map() }));
   const secondDeps: LifecycleDeps | undefined = second && {
     ...deps,
     cluster: { ...deps.cluster, name: second.cluster, endpoint: `https://${second.cluster}.example` },
     kubernetes: managedObjects(withIntercept(simulatedKubernetes(second), "kubernetes", {}, clock)),
   };
   const invocations = new Map<string, number>();
-  hostFunctions({ world, deps, secondDeps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory"), options });
+  hostFunctions({
+    world,
+    deps,
+    secondDeps,
+    wakeUps,
+    cloud,
+    invocations,
+    environments,
+    inventory: guarded(cloud.inventory, "inventory"),
+    options,
+  });
   ringFromChanges(world, deps, options.sources);
   if (second && secondDeps) ringFromChanges(second, secondDeps, options.sources);
   const readPrices = (): void => {
@@ -194,6 +229,7 @@ export function createLab(options: LabOptions): Lab {
     ...(second && { second }),
     cloud,
     catalogue,
+    requests,
     wakeUps,
     deps,
     log,
@@ -240,6 +276,7 @@ interface Hosted {
   readonly cloud: SimulatedCloud;
   readonly inventory: SimulatedCloud["inventory"];
   readonly invocations: Map<string, number>;
+  readonly environments: Ec2Environments;
   readonly options: LabOptions;
 }
 
@@ -255,7 +292,7 @@ function silent(deps: LifecycleDeps, name: string): LifecycleDeps {
  * Runs the entries of the functions for the messages of their queues and for their schedules; each run is an invocation
  * of its own.
  */
-function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, invocations, options }: Hosted): void {
+function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, invocations, environments, options }: Hosted): void {
   const { clock } = world;
   const { neighbours = [], isThrottled = () => false, entries = ENTRIES } = options;
   const silents = neighbours.map((name) => silent(deps, name));
@@ -275,7 +312,7 @@ function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, inv
     if (isThrottled(name)) throw new InvocationThrottledError(`Lambda refused an invocation of ${name}`);
     const count = (invocations.get(name) ?? 0) + 1;
     invocations.set(name, count);
-    return invoke(`${name}-${count}`, name, body);
+    return environments.invoke(`${name}-${count}`, name, body);
   };
   const subscribe = (queue: Queue, name: string, handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>): void => {
     queue.subscribeBatches(async (messages) => {

@@ -206,13 +206,20 @@ function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim |
 }
 
 function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
+  if (view.now - triedSince(record) > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
   if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
   const together = launchTogether(view, record, claim);
   if (together) return together;
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
 }
+
+/** The longest that a NodeClaim waits for EC2's bucket of requests before its pods are planned again, ms. */
+const MAX_PUT_OFF_MS = 30 * 60_000;
+
+/** Since when EC2 could have been asked. */
+const triedSince = ({ createdAt, launchPutOffAt = 0 }: NodeClaimRecord): number =>
+  Math.max(createdAt, Math.min(launchPutOffAt, createdAt + MAX_PUT_OFF_MS));
 
 /**
  * The NodeClaim names its instance and the record does not: the table was restored from an older copy, or edited. A

@@ -98,6 +98,11 @@ export interface NodeClaimRecord {
   /** Hash of the pods on the node when it was last read; a change moves lastPodEventAt. */
   readonly podsDigest?: string;
   readonly lastPodEventAt?: number;
+  /**
+   * When its launch was last put off because EC2's bucket of requests was empty. That is no failure of the launch, and
+   * does not count for its time-out.
+   */
+  readonly launchPutOffAt?: number;
   /** When the lifecycle must look at the record next, ms since the epoch. */
   readonly dueAt: number;
   /**

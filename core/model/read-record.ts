@@ -74,7 +74,8 @@ const CLAIM = fields(
     ...{ uid: string, nodePool: string, heldFor: strings, commandId: string, podsDigest: string },
     ...{ nodePoolGeneration: number, refusals: number, refused: fields({ message: string, at: time }) },
     ...{ launchGroup, launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
-    ...{ dueTags: texts, launchRequestedAt: time, launchFailedAt: time, launchedAt: time, initializedAt: time, lastPodEventAt: time },
+    ...{ dueTags: texts, launchRequestedAt: time, launchFailedAt: time, launchPutOffAt: time, launchedAt: time },
+    ...{ initializedAt: time, lastPodEventAt: time },
   },
 );
 

@@ -16,6 +16,13 @@ export class NotFoundError extends Error {
 /** The service asks the caller to slow down. */
 export class ThrottledError extends Error {
   override readonly name = "ThrottledError";
+  /** After how many ms the call may be made again, where that is known; then its caller need not wait for it. */
+  readonly retryAfterMs?: number;
+
+  constructor(message: string, { retryAfterMs, ...options }: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** The request can never succeed as it is: a person must change something. The message says what. */

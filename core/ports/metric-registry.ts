@@ -100,6 +100,7 @@ export const METRICS = {
   cloudprovider_instance_termination_failures_total: { type: "counter", labels: ["zone", "zone_id"] },
   cloudprovider_duration_seconds: { type: "histogram", labels: ["controller", "method", "provider"], isScrapedOnly: true },
   cloudprovider_errors_total: { type: "counter", labels: ["controller", "method", "provider", "error"] },
+  cloudprovider_request_wait_seconds: { type: "histogram", labels: ["action"], isOurs: true, isScrapedOnly: true },
   ec2nodeclasses_userdata_bytes: { type: "gauge", labels: ["nodeclass"] },
   interruption_received_messages_total: { type: "counter", labels: ["message_type"], isEssential: true },
   interruption_deleted_messages_total: { type: "counter", labels: [] },

@@ -4,6 +4,7 @@ import type { GroupMember, LaunchGroup } from "../model/launch-group.ts";
 import type { Lease } from "../model/lease.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { UnreadableRecord } from "../model/read-record.ts";
+import type { RequestPace } from "../model/request-pace.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 
 /**
@@ -84,6 +85,13 @@ export interface NodeClaimStore {
   isFirstWithin(cluster: string, key: string, now: number, ttlMs: number): Promise<boolean>;
   /** Whether `isFirstWithin` has seen the key, and it has not expired. */
   wasSeen(cluster: string, key: string, now: number): Promise<boolean>;
+
+  /**
+   * Replaces the state of a bucket of requests if its version is still that of `pace`, 0 for one that does not exist;
+   * undefined when it was written, as the next version. Otherwise nothing is written, and the answer is what is there
+   * now, or "nothing". One small write in either case. `bucket` names account, region and action.
+   */
+  swapPace(bucket: string, pace: RequestPace): Promise<RequestPace | "nothing" | undefined>;
 
   /**
    * A compressed document of any size under a name (the catalogue). `version` says whether a cached copy is current.

@@ -2,7 +2,7 @@ import { LruMap } from "../../core/lib/lru-map.ts";
 import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
-import { ConflictError, NotFoundError, UnreadableRecordError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError, ThrottledError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
@@ -71,8 +71,27 @@ export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause,
     await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
     nextLooksOf(deps).set(name, { dueAt, wakeAt: look.wakeAt });
   } catch (error) {
+    if (error instanceof ThrottledError && error.retryAfterMs !== undefined) return await putOff(name, error.retryAfterMs, deps);
     unreadable(error, name, deps);
   }
+}
+
+/**
+ * Ends the pass of a NodeClaim for which EC2 would have to be asked, and may not be yet: waiting here would use up the
+ * time of the invocation.
+ */
+async function putOff(name: string, retryAfterMs: number, deps: LifecycleDeps): Promise<void> {
+  const record = await deps.store.get(deps.cluster.name, name);
+  if (record === undefined) return;
+  const wakeAt = deps.now() + retryAfterMs;
+  deps.log.debug("waiting for EC2's request limit", { ...claimLogFields(name), seconds: Math.ceil(retryAfterMs / 1_000) });
+  await sleepUntil({ wakeAt }, name, { record: { ...record, ...putOffAt(deps.now(), wakeAt, record) } }, deps);
+}
+
+/** What a record says of a launch that is put off: a stored request has not been sent before its next turn. */
+function putOffAt(now: number, wakeAt: number, { instance, terminating, launch }: NodeClaimRecord): Partial<NodeClaimRecord> {
+  if (instance !== undefined || terminating !== undefined) return {};
+  return { launchPutOffAt: now, ...(launch && { launchRequestedAt: wakeAt }) };
 }
 
 async function advanceFully(name: string, first: Known, deps: LifecycleDeps): Promise<void> {

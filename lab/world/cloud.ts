@@ -5,7 +5,7 @@ import type { Fleet, InstanceStatus } from "../../core/ports/fleet.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import type { CloudEvent } from "./cloud-events.ts";
 import { type Meter, meter, spentOn } from "./cost.ts";
-import { simulatedFleet, type TimeWindow } from "./fleet.ts";
+import { type FleetOptions, simulatedFleet, type TimeWindow } from "./fleet.ts";
 import { type Joinable, simulatedInstances } from "./instances.ts";
 import { type SimulatedSubnet, simulatedInventory, subnetsOf } from "./inventory.ts";
 import { type NodeResources, nodeResources } from "./machine-facts.ts";
@@ -33,6 +33,8 @@ export interface CloudOptions {
   readonly isUnlisted?: ((id: string) => boolean) | undefined;
   /** How old the states are that describe and list report now, ms. 0 when absent. */
   readonly staleMs?: (() => number) | undefined;
+  /** Makes each request to EC2: it may wait, or throw ThrottledError (ec2-requests.ts). */
+  readonly request?: FleetOptions["request"];
 }
 
 /** The AWS account around the cluster: EC2 with its market, its failures and its bill. */
@@ -117,6 +119,7 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
       throttled,
       faults,
       isUnlisted: options.isUnlisted,
+      request: options.request,
     }),
     inventory: simulatedInventory(world, market.catalogue, subnets, selectable),
     market: market.catalogue,

@@ -5,6 +5,7 @@ import type { CatalogueType } from "../../core/offerings/catalogue.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "../../core/ports/errors.ts";
 import type { Fleet, InstanceStatus } from "../../core/ports/fleet.ts";
 import { frozen, same } from "../../functions/adapters/manifests/api-object.ts";
+import type { MakeRequest } from "./ec2-environments.ts";
 import type { Instances } from "./instances.ts";
 import type { SimulatedSubnet } from "./inventory.ts";
 import type { Market } from "./market.ts";
@@ -31,6 +32,8 @@ export interface FleetOptions {
   readonly faults: ReadonlyMap<string, InstanceStatus>;
   /** Whether an instance is left out of a list. */
   readonly isUnlisted?: ((id: string) => boolean) | undefined;
+  /** Makes the request of an action. */
+  readonly request?: MakeRequest | undefined;
 }
 
 /** EC2's API as the functions use it: instant fleets, launch templates, describe, terminate. */
@@ -38,28 +41,29 @@ export function simulatedFleet(options: FleetOptions): Fleet {
   const { now, instances, faults } = options;
   const templates = new Map<string, LaunchTemplate>();
   const launch = launcher(options, templates);
-  const refuseWhenThrottled = (): void => {
+  const ask: MakeRequest = async (action, once) => {
     if (options.throttled.some(({ from, until }) => now() >= from && now() < until))
       throw new ThrottledError("RequestLimitExceeded: Request limit exceeded.");
+    await options.request?.(action, once);
   };
   return {
     async ensureLaunchTemplate(template) {
-      refuseWhenThrottled();
+      await ask("CreateLaunchTemplate", { template: template.name });
       if (!templates.has(template.name)) templates.set(template.name, frozen(template));
     },
     async launch(request) {
-      refuseWhenThrottled();
+      await ask("CreateFleet");
       return launch(request);
     },
     async describe(ids) {
-      refuseWhenThrottled();
+      await ask("DescribeInstances", "with others");
       return ids
         .flatMap((id) => instances.get(id) ?? [])
         .filter(instances.isVisible)
         .map(instances.seen);
     },
     async list(cluster) {
-      refuseWhenThrottled();
+      await ask("DescribeInstances");
       return instances
         .all()
         .filter(instances.isVisible)
@@ -68,15 +72,15 @@ export function simulatedFleet(options: FleetOptions): Fleet {
         .filter(({ id }) => !options.isUnlisted?.(id));
     },
     async impaired() {
-      refuseWhenThrottled();
+      await ask("DescribeInstanceStatus");
       return [...faults.values()].filter(({ instanceId }) => instances.get(instanceId)?.instance.state === "running");
     },
     async terminate(id) {
-      refuseWhenThrottled();
+      await ask("TerminateInstances", "with others");
       instances.terminate(id);
     },
     async tag(id, tags) {
-      refuseWhenThrottled();
+      await ask("CreateTags");
       const found = instances.get(id);
       if (!found) throw new NotFoundError(`InvalidInstanceID.NotFound: ${id} does not exist`);
       instances.change(id, { tags: { ...found.instance.tags, ...tags } });

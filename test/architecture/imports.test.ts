@@ -33,6 +33,7 @@ const CORE = [
   "ports",
   "announcements",
   "pods",
+  "request-pace",
   "signals",
   "interruption",
   "history",

@@ -1,6 +1,7 @@
-import { CreateTagsCommand, DescribeInstancesCommand, DescribeSubnetsCommand } from "@aws-sdk/client-ec2";
+import { CreateTagsCommand, DescribeInstancesCommand, DescribeSubnetsCommand, TerminateInstancesCommand } from "@aws-sdk/client-ec2";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { describe, expect, it } from "vitest";
+import { documentedBucket } from "../e2e/fake-aws/faults.ts";
 import { clientConfig, ec2Client, errorOf, fakeAws, fleet, outcome, subnetIn, template } from "./support.ts";
 
 const zones = ["us-west-2a", "us-west-2b", "us-west-2c"] as const;
@@ -99,6 +100,20 @@ describe("refusals", () => {
     expect([await ask(), await ask(), await ask()]).toEqual(["ok", "ok", "RequestLimitExceeded"]);
     fake.advance(1000);
     expect([await ask(), await ask()]).toEqual(["ok", "RequestLimitExceeded"]);
+  });
+
+  it("with EC2's documented buckets each action has one of its own", async () => {
+    const fake = await fakeAws({ ec2Bucket: documentedBucket });
+    const ec2 = ec2Client(fake);
+    const outcomes = (count: number, ask: () => Promise<string>) => Promise.all(Array.from({ length: count }, ask));
+    const isOk = (outcome: string) => outcome !== "RequestLimitExceeded";
+    const terminate = () => errorOf(ec2.send(new TerminateInstancesCommand({ InstanceIds: ["i-0123456789abcdef0"] })));
+    const launch = () => errorOf(ec2.send(fleet(fake, { token: "1" })));
+    expect((await outcomes(55, launch)).filter(isOk)).toHaveLength(50);
+    expect((await outcomes(105, terminate)).filter(isOk)).toHaveLength(100);
+    expect((await outcomes(105, () => errorOf(ec2.send(new DescribeSubnetsCommand({}))))).filter(isOk)).toHaveLength(100);
+    fake.advance(1_000);
+    expect((await outcomes(10, launch)).filter(isOk)).toHaveLength(5);
   });
 });
 

@@ -97,6 +97,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
       () => faults.hit("index late", currentInvocation()?.name ?? ""),
     ),
     ...(features.batches && { batchSize: BATCH_SIZE }),
+    ...(features.buckets && { ec2: {} }),
     ...(features.neighbour && { neighbours: [NEIGHBOUR] }),
     ...(features.second && { second: SECOND }),
     isThrottled: faults.isThrottled,

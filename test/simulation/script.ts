@@ -38,6 +38,8 @@ export interface Features {
   readonly neighbour?: boolean;
   /** Whether the stack has another cluster that works, in the same account. */
   readonly second?: boolean;
+  /** Whether EC2 keeps its documented buckets of requests. */
+  readonly buckets?: boolean;
 }
 
 /** `at`: seconds after the start. */
@@ -112,6 +114,8 @@ export type Fault =
   | { readonly what: "late index"; readonly ms: number; readonly minutes: number }
   /** The account runs as many invocations as it may: Lambda refuses this share of further ones. */
   | { readonly what: "full account"; readonly rate: number; readonly minutes: number }
+  /** Another tool of the account uses EC2's bucket of an action up, this share of the time. */
+  | { readonly what: "busy bucket"; readonly action: string; readonly share: number; readonly minutes: number }
   /** After the next disruption command is decided, somebody changes what it was decided on. */
   | { readonly what: "second thought"; readonly how: "pods" | "hold" | "budget"; readonly ms: number };
 
@@ -146,6 +150,7 @@ const FAULTS: ReadonlySet<string> = new Set([
   "slow start",
   "late index",
   "full account",
+  "busy bucket",
   "second thought",
 ]);
 

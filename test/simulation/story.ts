@@ -185,7 +185,7 @@ export const CATALOGUE: Catalogue = (() => {
 })();
 
 export function openLab(seed: number, hooks: CallHooks, settings: LabOptions["settings"] = {}): Lab {
-  return createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE, settings });
+  return createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE, settings, ec2: {} });
 }
 
 /** Plays a story to its end. */

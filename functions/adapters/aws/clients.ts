@@ -20,9 +20,12 @@ import type { CredentialSource } from "./assume-role.ts";
  */
 const requestHandler = { connectionTimeout: 2_000, requestTimeout: 20_000 };
 
-export function ec2Client(region: string, credentials: CredentialSource): EC2Client {
-  // Adaptive retries: a throttled account gets fewer calls, not as many again.
-  return new EC2Client({ region, credentials, maxAttempts: 5, retryMode: "adaptive", requestHandler });
+/**
+ * @param retryMode with "adaptive" retries a throttled client makes fewer calls of every action; a client with a pace
+ * (pace.ts) needs "standard", because a question that is throttled must slow down no launch
+ */
+export function ec2Client(region: string, credentials: CredentialSource, retryMode: "adaptive" | "standard" = "adaptive"): EC2Client {
+  return new EC2Client({ region, credentials, maxAttempts: 5, retryMode, requestHandler });
 }
 
 export function ssmClient(region: string, credentials: CredentialSource): SSMClient {

@@ -14,6 +14,9 @@ const THROTTLED = new Set([
   "PriorRequestNotComplete",
 ]);
 
+/** After so long, the attempts of the SDK are over. Whoever shares a pace has slowed down then. */
+const THROTTLED_RETRY_MS = 10_000;
+
 /** Client faults that pass by themselves, so the request is not to blame. */
 const PASSING = new Set([
   "ExpiredToken",
@@ -62,7 +65,7 @@ export function toDomainError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const message = `${codeOf(error)}: ${error.message}`;
   if (isNotFound(error)) return new NotFoundError(message, { cause: error });
-  if (isThrottled(error)) return new ThrottledError(message, { cause: error });
+  if (isThrottled(error)) return new ThrottledError(message, { cause: error, retryAfterMs: THROTTLED_RETRY_MS });
   if (isRefused(error)) return new RefusedError(message, { cause: error });
   return error;
 }

@@ -15,6 +15,7 @@ import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { dynamoDocuments } from "./dynamodb-documents.ts";
 import { dynamoHistory } from "./dynamodb-history.ts";
+import { dynamoRequestPace } from "./dynamodb-pace.ts";
 import {
   calling,
   conditionFailure,
@@ -106,9 +107,9 @@ const DEFAULT_HISTORY_DAYS = 30;
 /**
  * The port NodeClaimStore on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). The
  * items of a cluster share the partition `cluster#NAME` with the sort keys `claim#…`, `command#…`, `launch#…`,
- * `unavailable#…` and `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`, and the history of a
- * day in `history#NAME#DAY`, for `historyDays` days (30; none for 0). `clock` (ms since the epoch) only dates
- * documents.
+ * `unavailable#…` and `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`, buckets of requests in
+ * `pace#BUCKET`, and the history of a day in `history#NAME#DAY`, for `historyDays` days (30; none for 0). `clock` (ms
+ * since the epoch) only dates documents.
  */
 export function dynamoNodeClaimStore(options: {
   readonly tableName: string;
@@ -453,6 +454,7 @@ export function dynamoNodeClaimStore(options: {
       return item !== undefined && Number(fromItem(item)["expiresAt"]) > now;
     },
 
+    ...dynamoRequestPace(table),
     ...dynamoDocuments(table, options.clock ?? Date.now),
   };
 }

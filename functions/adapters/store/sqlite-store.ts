@@ -6,6 +6,7 @@ import { isClosed, type LaunchGroup } from "../../../core/model/launch-group.ts"
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { readCommand } from "../../../core/model/read-record.ts";
+import { readRequestPace } from "../../../core/model/request-pace.ts";
 import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
@@ -26,6 +27,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS sighting (cluster TEXT, key TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (cluster, key)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS history (cluster TEXT, day TEXT, key TEXT, at INTEGER NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (cluster, day, key)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS pace (bucket TEXT PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS document (name TEXT PRIMARY KEY, version TEXT NOT NULL, bytes BLOB NOT NULL) WITHOUT ROWID;
 `;
 
@@ -62,6 +64,8 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     putSighting: db.prepare("INSERT OR REPLACE INTO sighting (cluster, key, expires_at) VALUES (?, ?, ?)"),
     sweepSightings: db.prepare("DELETE FROM sighting WHERE cluster = ? AND expires_at <= ?"),
     sweepUnavailable: db.prepare("DELETE FROM unavailable WHERE cluster = ? AND expires_at <= ?"),
+    pace: db.prepare("SELECT version, body FROM pace WHERE bucket = ?"),
+    putPace: db.prepare("INSERT OR REPLACE INTO pace (bucket, version, body) VALUES (?, ?, ?)"),
     putDocument: db.prepare("INSERT OR REPLACE INTO document (name, version, bytes) VALUES (?, ?, ?)"),
     document: db.prepare("SELECT version, bytes FROM document WHERE name = ?"),
     putHistory: db.prepare("INSERT OR REPLACE INTO history (cluster, day, key, at, body) VALUES (?, ?, ?, ?, ?)"),
@@ -327,6 +331,14 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       }),
 
     wasSeen: async (cluster, key, now) => Number(sql.sighting.get(cluster, key)?.["expires_at"] ?? Number.NEGATIVE_INFINITY) > now,
+    swapPace: (bucket, pace) =>
+      write(() => {
+        checkItem({ partition: `pace#${bucket}`, sort: "pace", numbers: { ...pace } });
+        const existing = sql.pace.get(bucket);
+        if (Number(existing?.["version"] ?? 0) !== pace.version) return readRequestPace(parsed(existing)) ?? "nothing";
+        sql.putPace.run(bucket, pace.version + 1, JSON.stringify({ ...pace, version: pace.version + 1 }));
+        return undefined;
+      }),
 
     putDocument: (name, bytes, version) =>
       write(() => {

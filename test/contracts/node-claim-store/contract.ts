@@ -602,6 +602,20 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     const count = async () => (await store.history(CLUSTER, ALL)).length;
     assert.equal(await eventually(count, 100), 100);
   },
+  "of several draws from a bucket of requests that saw the same state, one is written": async (store) => {
+    const first = { version: 0, tokens: 44.5, countedAt: 1_790_000_000_123, share: 0.9, sharedAt: 0, toldUntil: 0 };
+    assert.deepEqual(await store.swapPace("own/us-west-2/CreateFleet", { ...first, version: 3 }), "nothing");
+    assert.equal(await store.swapPace("own/us-west-2/CreateFleet", first), undefined);
+    assert.deepEqual(await store.swapPace("own/us-west-2/CreateFleet", first), { ...first, version: 1 });
+    const answers = await Promise.all(
+      [41, 42, 43].map((tokens) => store.swapPace("own/us-west-2/CreateFleet", { ...first, version: 1, tokens })),
+    );
+    assert.equal(answers.filter((answer) => answer === undefined).length, 1);
+    const [winner] = answers.flatMap((answer, i) => (answer === undefined ? [[41, 42, 43][i]] : []));
+    for (const answer of answers) if (answer !== undefined) assert.deepEqual(answer, { ...first, version: 2, tokens: winner });
+    assert.equal(await store.swapPace("own/us-west-2/DescribeInstances", first), undefined);
+    assert.equal(await store.swapPace("123456789012/us-west-2/CreateFleet", { ...first, tokens: -3.25 }), undefined);
+  },
   "an entry of the same key replaces the first": async (store) => {
     await store.addHistory([gone("a", 10)]);
     await store.addHistory([gone("a", 20)]);

@@ -48,7 +48,7 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
   let world = makeFakeAwsState(options);
   let mayPass = bucketOf(world);
   const server = createServer((request, response) => {
-    serve(fake, () => mayPass(world.clock.now()), request, response).catch((error: unknown) => {
+    serve(fake, (action) => mayPass(action, world.clock.now()), request, response).catch((error: unknown) => {
       // A bug of the fake itself: the text says so, because it must not be mistaken for an answer of AWS.
       response.writeHead(500, { "content-type": "text/plain" });
       response.end(`The fake failed: ${error instanceof Error ? error.stack : String(error)}`);
@@ -107,11 +107,23 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
   return fake;
 }
 
-function bucketOf({ options, clock }: FakeAwsState): (now: number) => boolean {
-  return options.ec2Bucket ? tokenBucket(options.ec2Bucket, clock.now()) : () => true;
+function bucketOf({ options: { ec2Bucket }, clock }: FakeAwsState): (action: string, now: number) => boolean {
+  if (ec2Bucket === undefined) return () => true;
+  const buckets = new Map<string, (now: number) => boolean>();
+  return (action, now) => {
+    const name = typeof ec2Bucket === "function" ? action : "";
+    const known = buckets.get(name) ?? tokenBucket(typeof ec2Bucket === "function" ? ec2Bucket(action) : ec2Bucket, clock.now());
+    buckets.set(name, known);
+    return known(now);
+  };
 }
 
-async function serve(fake: FakeAws, mayPass: () => boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  fake: FakeAws,
+  mayPass: (action: string) => boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString("utf8");
@@ -137,7 +149,7 @@ async function serve(fake: FakeAws, mayPass: () => boolean, request: IncomingMes
     request.socket.destroy();
     return;
   }
-  const reply = answer(world, understood, faults, call.service !== "ec2" || mayPass());
+  const reply = answer(world, understood, faults, call.service !== "ec2" || mayPass(call.action));
   if (faults.some(({ dropConnectionAfterEffect }) => dropConnectionAfterEffect)) {
     call.outcome = "dropped";
     request.socket.destroy();

@@ -135,6 +135,17 @@ function contains(whole: unknown, part: unknown): boolean {
 /** EC2's request quota: a token bucket; each call takes one token. */
 export type TokenBucket = { readonly capacity: number; readonly refillPerSecond: number };
 
+/**
+ * The bucket that EC2 documents for an action (Amazon EC2 Developer Guide, Request throttling for the Amazon EC2 API,
+ * Request token bucket sizes and refill rates).
+ */
+export function documentedBucket(action: string): TokenBucket {
+  if (/^(Describe|Get|List|Search)/.test(action)) return { capacity: 100, refillPerSecond: 20 };
+  if (action === "TerminateInstances") return { capacity: 100, refillPerSecond: 5 };
+  if (action === "CreateTags" || action === "DeleteTags") return { capacity: 100, refillPerSecond: 10 };
+  return { capacity: 50, refillPerSecond: 5 };
+}
+
 /** Whether the call at `now` (epoch ms) may pass. */
 export function tokenBucket({ capacity, refillPerSecond }: TokenBucket, startedAt: number): (now: number) => boolean {
   let tokens = capacity;

@@ -101,7 +101,8 @@ export type FakeAwsOptions = {
   readonly profileVisibleAfterMs?: number;
   /** From a spot interruption's notice to the end. Default two minutes. */
   readonly noticeMs?: number;
-  readonly ec2Bucket?: TokenBucket;
+  /** EC2's quota of requests: one bucket for all, or one for each action (documentedBucket). Without one, none. */
+  readonly ec2Bucket?: TokenBucket | ((action: string) => TokenBucket);
   /** Role behind an access key, for the call log and for faults; default: the key itself. */
   readonly identify?: (accessKey: string) => string;
   /** Why IAM refuses a call; undefined when the call is allowed. Default: every call is allowed. */

@@ -22,7 +22,17 @@ async function opened(source: WakeUpSource, nodes: number): Promise<Opened> {
   const meter = billMeter();
   const { hooks, onLog } = meter;
   const sources = source === "sweep" ? [] : [source];
-  const lab = createLab({ seed: 1, start: START, region: "us-west-2", sources, catalogue: CATALOGUE, hooks, onLog, batchSize: 10 });
+  const lab = createLab({
+    seed: 1,
+    start: START,
+    region: "us-west-2",
+    sources,
+    catalogue: CATALOGUE,
+    hooks,
+    onLog,
+    batchSize: 10,
+    ec2: {},
+  });
   meter.attach(lab);
   const pool = nodePool([ON_DEMAND, ONE_TYPE], { limits: { cpu: 1e6 } });
   for (const object of [NODE_CLASS, pool, deployment(nodes, POD)]) lab.world.apply(object);

@@ -154,6 +154,7 @@ export function billMeter() {
       case "markUnavailable":
         tableWrites += (args[1] as readonly unknown[]).length;
         break;
+      case "swapPace":
       case "acquireLease":
       case "renewLease":
       case "releaseLease":

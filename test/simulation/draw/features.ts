@@ -145,6 +145,18 @@ const fullAccount: Draw = (random, anytime) => ({
   events: [{ at: anytime(), what: "full account", rate: random.pick([0.3, 0.6, 1]), minutes: random.pick([1, 3, 6]) }],
 });
 
+/** Buckets as EC2 has them, and another tool of the account that uses one of them up now and then. */
+const ec2Buckets: Draw = (random, anytime) => ({
+  features: { buckets: true },
+  events: [1, 2].map(() => ({
+    at: anytime(),
+    what: "busy bucket",
+    action: random.pick(["CreateFleet", "CreateFleet", "DescribeInstances", "TerminateInstances", "CreateLaunchTemplate"]),
+    share: random.pick([0.3, 0.7, 0.95]),
+    minutes: random.pick([1, 3, 6]),
+  })),
+});
+
 const clocksOff: Draw = (random, anytime) => ({
   events: [1, 2].map(() => ({
     at: anytime(),
@@ -225,7 +237,7 @@ const deploymentOf = (name: string, requests: object, nodeSelector: object): Api
 
 const KINDS = {
   ...{ nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount },
-  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second, burst },
+  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second, burst, ec2Buckets },
 };
 
 /** What only some stacks have: feature gates with their objects, a second cluster, batches, faults of AWS services. */

@@ -58,6 +58,9 @@ const MINUTE_MS = 60_000;
 /** Functions that decide under the cluster's lease, and how long the lease lasts, ms. */
 const DECIDERS: ReadonlySet<string> = new Set(["provision", "disruption"]);
 const LEASE_MS = 30_000;
+/** Another tool of the account asks so often, ms. */
+const BUSY_PERIOD_MS = 1_000;
+const MORE_THAN_A_BUCKET = 1_000;
 /** A call that takes longer only hangs: its invocation renews the lease meanwhile. A shorter one freezes all of it. */
 const MAX_FROZEN_MS = 40_000;
 
@@ -83,6 +86,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   let index = { ms: 0, until: 0 };
   let stale = { ms: 0, until: 0 };
   let account = { rate: 0, until: 0 };
+  let busy: (Extract<Fault, { what: "busy bucket" }> & { readonly until: number }) | undefined;
   let tableLostAt = Number.NEGATIVE_INFINITY;
   let recordsLostAt = Number.NEGATIVE_INFINITY;
   const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
@@ -165,6 +169,16 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
     const lost = await table.lose(lab().world.cluster, share, () => random.next() < share);
     hit(share < 1 ? "records lost" : "table lost", "");
     if (lost > 0) hit("records of machines lost", "");
+  };
+
+  /** Takes all that comes, of each second a share. */
+  const useUp = (): void => {
+    if (busy === undefined || busy.until <= now()) return;
+    if (random.next() < busy.share) {
+      hit("busy bucket", "lifecycle");
+      lab().requests.use(busy.action, MORE_THAN_A_BUCKET);
+    }
+    lab().world.clock.after(BUSY_PERIOD_MS, "another tool asks EC2", useUp);
   };
 
   const troubling = (queue: QueueName, how: Extract<Fault, { what: "messages" }>["how"]): number | undefined => {
@@ -250,6 +264,10 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
         case "full account":
           account = { rate: fault.rate, until: now() + fault.minutes * MINUTE_MS };
           return;
+        case "busy bucket":
+          busy = { ...fault, until: now() + fault.minutes * MINUTE_MS };
+          useUp();
+          return;
         case "slow start":
           slow = { ms: fault.ms ?? Number.POSITIVE_INFINITY, until: now() + fault.minutes * MINUTE_MS };
           return;
@@ -266,6 +284,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
       index = { ms: 0, until: 0 };
       stale = { ms: 0, until: 0 };
       account = { rate: 0, until: 0 };
+      busy = undefined;
       troubled = [];
       skews.clear();
       slow = { ms: 0, until: 0 };

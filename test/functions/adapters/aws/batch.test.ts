@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ThrottledError } from "../../../../core/ports/errors.ts";
 import { batched } from "../../../../functions/adapters/aws/batch.ts";
 import { ec2Fleet } from "../../../../functions/adapters/aws/fleet.ts";
 import { pacedEc2 } from "../../../../functions/adapters/aws/pace.ts";
@@ -83,21 +84,44 @@ describe("ec2Fleet", () => {
 });
 
 describe("pacedEc2", () => {
-  it("each action is limited to its own share, and every attempt counts", async () => {
+  const counting = (refuse?: string) => {
+    const told: string[] = [];
+    const pace = {
+      async turn(action: string) {
+        if (action === refuse) throw new ThrottledError("come again", { retryAfterMs: 7_000 });
+        told.push(action);
+      },
+      throttled: async (action: string) => void told.push(`${action} throttled`),
+    };
+    return { told, pace };
+  };
+
+  it("every attempt takes a turn, and the pace is told of each that EC2 throttles", async () => {
     const fake = await fakeAws();
-    const waits: number[] = [];
-    const pacemaker = { now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
-    const ec2 = pacedEc2(ec2Client(fake, undefined, 2), pacemaker);
-    const fleet = ec2Fleet(ec2);
+    const { told, pace } = counting();
+    const ec2 = pacedEc2(ec2Client(fake, undefined, 3), pace);
     await template(fake, ec2);
-    for (let i = 0; i < 24; i++) await ec2.send(fleetOf(fake, { token: String(i) }));
-    expect(waits).toEqual([]);
-    // Half of the bucket is 25. The last call fails once, and its second attempt takes a token that is not there yet,
-    // at 2.5 per second.
-    fake.faults.add({ action: "CreateFleet", times: 1, error: { code: "RequestLimitExceeded", message: "slow down", status: 503 } });
-    await ec2.send(fleetOf(fake, { token: "24" }));
-    expect(waits.map(Math.round)).toEqual([400]);
-    await fleet.list("karpenter-test");
-    expect(waits).toHaveLength(1);
+    fake.faults.add({ action: "CreateFleet", times: 2, error: { code: "RequestLimitExceeded", message: "slow down", status: 503 } });
+    await ec2.send(fleetOf(fake, { token: "1" }));
+    await ec2Fleet(ec2).list("karpenter-test");
+    expect(told.filter((one) => !one.startsWith("CreateLaunchTemplate"))).toEqual([
+      ...["CreateFleet", "CreateFleet throttled", "CreateFleet", "CreateFleet throttled", "CreateFleet", "DescribeInstances"],
+    ]);
+  });
+
+  it("a request that has no turn yet is neither made nor tried again, and says when it may be", async () => {
+    const fake = await fakeAws();
+    const { told, pace } = counting("TerminateInstances");
+    const fleet = ec2Fleet(pacedEc2(ec2Client(fake, undefined, 5), pace));
+    await expect(fleet.terminate("i-1")).rejects.toMatchObject({ name: "ThrottledError", retryAfterMs: 7_000 });
+    expect([told, fake.state.calls]).toEqual([[], []]);
+  });
+
+  it("another error is no throttle", async () => {
+    const fake = await fakeAws();
+    const { told, pace } = counting();
+    const fleet = ec2Fleet(pacedEc2(ec2Client(fake), pace));
+    await fleet.terminate("i-0123456789abcdef0");
+    expect(told).toEqual(["TerminateInstances"]);
   });
 });
