@@ -28,6 +28,7 @@ import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
 import { bigClaim, bigClaimStatus, bigNode, bigPod, bigPodStatus, nodeName } from "../functions/adapters/kubernetes/big-cluster.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import { bigRecord } from "./big-record.ts";
 
 const { values } = parseArgs({
   options: { nodes: { type: "string", default: "5000" }, pods: { type: "string", default: "50000" }, only: { type: "string" } },
@@ -141,34 +142,8 @@ function apiServer() {
   return { send, count, unbound };
 }
 
-function recordsOf(): readonly NodeClaimRecord[] {
-  return Array.from({ length: size.nodes }, (_, i) => {
-    const { providerID = "", nodeName: node = "" } = bigClaimStatus(i);
-    const [zone = "", id = ""] = providerID.split("/").slice(-2);
-    const manifest = bigClaim(i);
-    return {
-      ...{
-        cluster: CLUSTER,
-        name: manifest.metadata.name,
-        version: 0,
-        intentId: `intent-${i}`,
-        uid: `NodeClaim-${i}`,
-        nodePool: "default",
-      },
-      ...{
-        manifest,
-        reason: "provisioned",
-        createdAt: START - 86_400_000,
-        launchedAt: START - 86_400_000,
-        initializedAt: START - 86_000_000,
-      },
-      podUids: Array.from({ length: Math.ceil(size.pods / size.nodes) }, (_, pod) => `Pod-${i + pod * size.nodes}`),
-      instanceTypes: Array.from({ length: 60 }, (_, type) => `m${type % 8}i.${type}xlarge`),
-      ...{ pricePerHour: 0.4, launchPrice: 0.4, launchAttempts: 1, dueAt: Number.MAX_SAFE_INTEGER, nodeName: node },
-      instance: { id, zone, instanceType: "m7i.2xlarge", capacityType: "on-demand", imageId: "ami-1" },
-    } as NodeClaimRecord;
-  });
-}
+const recordsOf = (): readonly NodeClaimRecord[] =>
+  Array.from({ length: size.nodes }, (_, i) => bigRecord(i, { cluster: CLUSTER, at: START - 86_400_000, ...size }));
 
 async function measure(name: string): Promise<void> {
   const { send, count, unbound } = apiServer();

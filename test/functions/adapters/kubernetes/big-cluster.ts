@@ -195,12 +195,20 @@ export async function inParallel(count: number, width: number, body: (index: num
   await Promise.all(Array.from({ length: width }, worker));
 }
 
-/** Fills a cluster without kubelets: nodes with their claims and CSINodes, and running pods spread over them. */
-export async function fillCluster(client: Kubernetes, size: { readonly nodes: number; readonly pods: number }): Promise<void> {
+/**
+ * Fills a cluster without kubelets: nodes with their claims and CSINodes, and running pods spread over them.
+ * @param annotationsOf of the claims
+ */
+export async function fillCluster(
+  client: Kubernetes,
+  size: { readonly nodes: number; readonly pods: number },
+  annotationsOf: (index: number) => Readonly<Record<string, string>> = () => ({}),
+): Promise<void> {
   await inParallel(size.nodes, 12, async (index) => {
     const made = await client.create("Node", bigNode(index));
     const csi: CSINode = { metadata: { name: nodeName(index) }, spec: { drivers: [] } };
-    const claim = await client.create("NodeClaim", bigClaim(index));
+    const { metadata, ...rest } = bigClaim(index);
+    const claim = await client.create("NodeClaim", { ...rest, metadata: { ...metadata, annotations: annotationsOf(index) } });
     await Promise.all([client.updateStatus("NodeClaim", { ...claim, status: bigClaimStatus(index) }), client.create("CSINode", csi)]);
     const { status } = bigNode(index);
     if (status !== undefined) await client.updateStatus("Node", { ...made, status });

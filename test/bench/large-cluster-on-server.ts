@@ -1,0 +1,257 @@
+/**
+ * The sweeps of a large cluster against a real API server, by the adapters of the functions (informer, pages, packed
+ * answers, 200 requests a second): `node test/bench/large-cluster-on-server.ts [--nodes 5000] [--pods 50000]`. Starts
+ * test/e2e/cluster and fills it, which takes most of the time. Each function has processes of its own: the first pass
+ * over the cluster ever, which writes what later passes find; then a process that starts cold, and is warm after that.
+ * Prints a JSON line for each case, a table, and what the API server's flow control says.
+ */
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Instance } from "../../core/model/instance.ts";
+import type { Pod } from "../../core/model/pod.ts";
+import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
+import { informer } from "../../functions/adapters/kubernetes/informer.ts";
+import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
+import { paced } from "../../functions/adapters/kubernetes/pace.ts";
+import { type Exchange, httpsTransport, overHttps } from "../../functions/adapters/kubernetes/transport.ts";
+import { memoryLog } from "../../functions/adapters/log.ts";
+import { memoryMetrics } from "../../functions/adapters/metrics.ts";
+import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
+import { disrupt } from "../../functions/disruption/disrupt.ts";
+import { sweep } from "../../functions/lifecycle/sweep.ts";
+import { provision } from "../../functions/provision/provision.ts";
+import { activeStore } from "../../functions/shared/active-store.ts";
+import type { LifecycleDeps } from "../../functions/shared/cluster-deps.ts";
+import { type Quiet, unlessQuiet } from "../../functions/shared/quiet-sweep.ts";
+import { forDecision } from "../../functions/wiring/decision.ts";
+import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
+import { FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
+import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
+import { projectRoot } from "../e2e/support/paths.ts";
+import { bigPod, fillCluster, inParallel } from "../functions/adapters/kubernetes/big-cluster.ts";
+import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { bigRecord } from "./big-record.ts";
+
+const { values } = parseArgs({
+  options: {
+    nodes: { type: "string", default: "5000" },
+    pods: { type: "string", default: "50000" },
+    /** A running cluster that an earlier run has filled: set by this script for the processes that measure. */
+    kubeconfig: { type: "string" },
+    table: { type: "string" },
+    only: { type: "string" },
+    first: { type: "boolean", default: false },
+  },
+});
+const size = { nodes: Number(values.nodes), pods: Number(values.pods) };
+const CLUSTER = "bench";
+const DAY = 86_400_000;
+/** Who the functions are to the API server: administrators pass its flow control. */
+const USER = "functions-of-the-bench";
+/** Pods that change, and that come, before a pass. */
+const CHANGED = 100;
+
+type Sweep = (deps: LifecycleDeps) => Promise<Quiet | undefined>;
+const SWEEPS: Readonly<Record<string, Sweep>> = {
+  provision: (deps) => provision({ cause: "Sweep" }, deps),
+  disruption: (deps) => disrupt({ cause: "Sweep" }, deps),
+  lifecycle: sweep,
+};
+
+interface Line {
+  readonly case: string;
+  readonly nodes: number;
+  readonly pods: number;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  /** Peak resident memory of the process so far. */
+  readonly mb: number;
+  readonly requests: number;
+  /** Bodies as received, packed. */
+  readonly mbReceived: number;
+  readonly functionMb: number;
+}
+
+/** The transport of a function, which counts. */
+function counting(kubeconfig: string) {
+  const count = { requests: 0, bytes: 0 };
+  const exchange: Exchange = async (url, options, body) => {
+    count.requests++;
+    const headers = { ...(options.headers as Record<string, string>), "Impersonate-User": USER };
+    const answer = await overHttps(url, { ...options, headers }, body);
+    const counted = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const piece of answer.body) {
+        count.bytes += piece.length;
+        yield piece;
+      }
+    };
+    return { ...answer, body: counted() };
+  };
+  return { count, transport: paced(httpsTransport({ kubeconfig }, exchange), { qps: 200, burst: 300 }) };
+}
+
+async function measure(fn: string, kubeconfig: string, tablePath: string): Promise<void> {
+  const { count, transport } = counting(kubeconfig);
+  const table = sqliteNodeClaimStore(tablePath);
+  const hands = kubernetesClient({ kubeconfig });
+  const records = await table.list(CLUSTER);
+  const instances = records.map(({ name, instance }) => ({
+    ...{ ...instance, state: "running", launchedAt: Date.now() - DAY },
+    tags: { "karpenter.sh/nodeclaim": name, "eks:eks-cluster-name": CLUSTER },
+  })) as unknown as readonly Instance[];
+  const read = informer({ memory: listMemory(100_000), cluster: CLUSTER, ...transport });
+  const catalogue = bundledCatalogue("us-west-2");
+  /** Later than it is, so that a quiet sweep may believe that the table has settled. */
+  let later = 0;
+  const now = (): number => Date.now() + later;
+  const kept = {
+    ...{ cluster: { name: CLUSTER, endpoint: "", caBundle: "" }, kubernetes: kubernetesClient({ kubeconfig, transport: transport.send }) },
+    store: activeStore(table, now),
+    fleet: { list: async () => instances, describe: async () => [], impaired: async () => [] },
+    ...{ wakeUps: { wake: async () => {} }, catalogue: async () => catalogue, log: memoryLog(), metrics: memoryMetrics() },
+    ...{ announcements: { announce: async () => {} }, now, sleep: async () => {}, later: () => () => {} },
+    newId: () => crypto.randomUUID(),
+  };
+  const run = async (what: string, work: (deps: LifecycleDeps) => Promise<unknown>, quietSweeps = false): Promise<void> => {
+    later += 61_000;
+    Object.assign(count, { requests: 0, bytes: 0 });
+    const cpu = process.cpuUsage();
+    const began = performance.now();
+    const settings = { ...DEFAULT_SETTINGS, quietSweeps };
+    await work(forDecision({ ...kept, settings } as never, read()) as unknown as LifecycleDeps);
+    const used = process.cpuUsage(cpu);
+    const line: Line = {
+      ...{ case: `${fn}, ${what}`, ...size, seconds: rounded((performance.now() - began) / 1_000) },
+      ...{ cpuSeconds: rounded((used.user + used.system) / 1e6), mb: Math.round(process.resourceUsage().maxRSS / 1_024) },
+      ...{ requests: count.requests, mbReceived: rounded(count.bytes / 2 ** 20), functionMb: FUNCTIONS[fn as FunctionName].memory },
+    };
+    console.log(JSON.stringify(line));
+  };
+  const whole = SWEEPS[fn] as Sweep;
+  if (values.first) {
+    await run("first ever", whole);
+    table.close();
+    return;
+  }
+  await run("cold", whole);
+  await run("warm", whole);
+  const some = await hands.list("Pod", { fieldSelector: "spec.nodeName!=" });
+  await touch(hands, some.slice(0, CHANGED));
+  await run(`warm, ${CHANGED} pods changed`, whole);
+  await run("warm, leaves what it saw", (deps) => unlessQuiet(fn, deps, whole), true);
+  await run("quiet", (deps) => unlessQuiet(fn, deps, whole), true);
+  if (fn === "provision") {
+    await inParallel(CHANGED, 12, (i) => unschedulable(hands, size.pods + i));
+    await run(`warm, ${CHANGED} new pods planned`, (deps) => provision({ cause: "PodsUnschedulable", detail: String(CHANGED) }, deps));
+  }
+  table.close();
+}
+
+async function touch(hands: ReturnType<typeof kubernetesClient>, pods: readonly Pod[]): Promise<void> {
+  await inParallel(pods.length, 12, async (i) => {
+    const pod = pods[i];
+    if (pod === undefined) return;
+    const conditions = [...(pod.status?.conditions ?? []), { type: "Bench", status: "True" as const }];
+    await hands.updateStatus("Pod", { ...pod, status: { ...pod.status, conditions } });
+  });
+}
+
+async function unschedulable(hands: ReturnType<typeof kubernetesClient>, i: number): Promise<void> {
+  const { spec, ...pod } = bigPod(i, "");
+  const { nodeName: _, ...free } = spec;
+  const made = await hands.create("Pod", { ...pod, spec: free });
+  const conditions = [
+    { type: "PodScheduled", status: "False" as const, reason: "Unschedulable", lastTransitionTime: "2026-01-02T03:04:05Z" },
+  ];
+  await hands.updateStatus("Pod", { ...made, status: { phase: "Pending", conditions } });
+}
+
+/** Without kubelets no node reports its status, so the controllers that would evict its pods are off. */
+const QUIET = ["--scheduler=false", "--controller-manager-arg=--controllers=serviceaccount-controller,namespace-controller"];
+
+async function fill(cluster: TestCluster, tablePath: string): Promise<void> {
+  await cluster.kubectl("apply", "-f", join(projectRoot, "infra", "crds"));
+  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  await cluster.kubectl("create", "clusterrolebinding", "bench", "--clusterrole=cluster-admin", `--user=${USER}`);
+  const client = kubernetesClient({ kubeconfig: cluster.kubeconfig });
+  const conditions = ["ValidationSucceeded", "NodeClassReady", "Ready"].map((type) => ({
+    ...{ type, status: "True", reason: type, message: "", lastTransitionTime: "2026-01-02T00:00:00Z", observedGeneration: 1 },
+  }));
+  const pool = nodePool([ON_DEMAND], { disruption: { consolidationPolicy: "WhenEmpty", consolidateAfter: "1h" }, limits: {} });
+  for (const [kind, object] of [["EC2NodeClass", NODE_CLASS] as const, ["NodePool", pool] as const]) {
+    const made = await client.create(kind, object as never);
+    await client.updateStatus(kind, { ...(made as object), status: { conditions } } as never);
+  }
+  await fillCluster(client, size, (i) => ({ "karpenter-serverless/intent": `intent-${i}` }));
+  const table = sqliteNodeClaimStore(tablePath);
+  const claims = await client.list("NodeClaim");
+  const uidOf = new Map(claims.map(({ metadata }) => [metadata.name, metadata.uid]));
+  for (let i = 0; i < size.nodes; i++) {
+    const record = bigRecord(i, { cluster: CLUSTER, at: Date.now() - DAY, ...size });
+    await table.create({ ...record, uid: uidOf.get(record.name) ?? "" });
+  }
+  table.close();
+}
+
+/** What the API server says of its own priority and fairness: requests that it refused, and how long they waited. */
+async function flowControl(cluster: TestCluster): Promise<string> {
+  const text = await cluster.kubectl("get", "--raw", "/metrics");
+  const sum = (name: string): number =>
+    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].reduce((total, [, value]) => total + Number(value), 0);
+  const waited = sum("apiserver_flowcontrol_request_wait_duration_seconds_sum");
+  const requests = sum("apiserver_flowcontrol_request_wait_duration_seconds_count");
+  const rejected = sum("apiserver_flowcontrol_rejected_requests_total");
+  return `${requests} requests through flow control, ${rejected} rejected, ${waited.toFixed(3)} s waited in its queues`;
+}
+
+function measureAll(kubeconfig: string, tablePath: string): readonly Line[] {
+  const lines: Line[] = [];
+  for (const fn of values.only === undefined ? Object.keys(SWEEPS) : [values.only])
+    for (const phase of [["--first"], []]) {
+      const args = [import.meta.filename, "--only", fn, "--kubeconfig", kubeconfig, "--table", tablePath, ...phase];
+      const { stdout, stderr, status } = spawnSync(process.execPath, [...args, "--nodes", values.nodes, "--pods", values.pods], {
+        encoding: "utf8",
+      });
+      process.stdout.write(stdout);
+      lines.push(
+        ...stdout
+          .split("\n")
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as Line),
+      );
+      if (status === 0) continue;
+      console.error(`${fn}: ${stderr.slice(-2_000)}`);
+      process.exitCode = 1;
+    }
+  return lines;
+}
+
+async function main(): Promise<void> {
+  const dataDir = temporaryFolder("large-cluster");
+  const cluster = await startCluster({ dataDir, clusterName: CLUSTER, args: QUIET });
+  try {
+    const began = Date.now();
+    const tablePath = join(dataDir, "table.db");
+    await fill(cluster, tablePath);
+    console.error(`filled with ${size.nodes} nodes and ${size.pods} pods in ${Math.round((Date.now() - began) / 1_000)} s`);
+    const before = await flowControl(cluster);
+    const lines = measureAll(cluster.kubeconfig, tablePath);
+    console.log("\n| case | seconds | CPU s | peak MB | of MB | requests | MB received |\n| --- | --: | --: | --: | --: | --: | --: |");
+    for (const { case: name, seconds, cpuSeconds, mb, functionMb, requests, mbReceived } of lines)
+      console.log(`| ${[name, seconds, cpuSeconds, mb, functionMb, requests, mbReceived].join(" | ")} |`);
+    console.log(`\nAPI server, while it was filled: ${before}\nAPI server, with the sweeps: ${await flowControl(cluster)}`);
+  } finally {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100;
+
+if (values.only !== undefined && values.kubeconfig !== undefined && values.table !== undefined)
+  await measure(values.only, values.kubeconfig, values.table);
+else await main();
