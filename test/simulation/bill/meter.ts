@@ -39,7 +39,8 @@ const ENTRY_BYTES = 90;
 const KB = 1_024;
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / (4 * KB)));
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / KB));
-const bytesOf = (record: object): number => packed(withSchema(record)).length + ITEM_BYTES;
+/** The size of the item of a record, bytes. */
+export const bytesOf = (record: object): number => packed(withSchema(record)).length + ITEM_BYTES;
 const entryBytes = (entry: HistoryEntry): number => packed(entry).length + keyOf(entry).length + ENTRY_BYTES;
 
 /** What the history adds: entries, their bytes, and request units of writes beyond those of the records. */
@@ -60,8 +61,14 @@ interface Totals {
   messages: number;
 }
 
-/** Counts what AWS would bill for a lab. `take` returns what was used since the last call. */
-export function billMeter() {
+/** A call of the table and the request units that DynamoDB bills for it. */
+export type OnTable = (call: PortCall, result: unknown, units: { readonly reads: number; readonly writes: number }) => void;
+
+/**
+ * Counts what AWS would bill for a lab. `take` returns what was used since the last call.
+ * @param onTable is told of each call of the table
+ */
+export function billMeter(onTable?: OnTable) {
   const runMs: Record<string, number> = {};
   let tableReads = 0;
   let tableWrites = 0;
@@ -171,7 +178,11 @@ export function billMeter() {
       const name = call.invocation?.name ?? "";
       const objects = call.port === "kubernetes" && call.method === "list" && Array.isArray(result) ? result.length : 0;
       runMs[name] = (runMs[name] ?? 0) + CALL_MS + OBJECT_MS * objects;
-      if (call.port === "store") meterStore(call, result);
+      if (call.port === "store") {
+        const before = { reads: tableReads, writes: tableWrites };
+        meterStore(call, result);
+        onTable?.(call, result, { reads: tableReads - before.reads, writes: tableWrites - before.writes });
+      }
       return undefined;
     },
   };
