@@ -42,6 +42,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   KUBE_CLIENT_BURST: "requests to one API server at once, of one running function",
   KUBE_CLIENT_QPS: "the same a second, in the long run",
   LOG_LEVEL: "`debug`, `info` or `error`",
+  MAX_PRICE_PER_HOUR:
+    "the most that the nodes of a cluster may cost together, in dollars an hour: `20` for each cluster, `prod=50,dev=5` for those that are named, or `none`. It holds like a limit: [a cap in dollars](recipes.md#a-cap-in-dollars-an-hour)",
   MIN_VALUES_POLICY: "`Strict`, or `BestEffort`: `minValues` are lowered where a pod would find no place",
   NODE_OVERHEAD_PRICE:
     "USD an hour that each node counts beside its instance and its volumes, for plans and for consolidation: agents, licences, addresses, upgrades. Plans have fewer, larger nodes the higher it is; `0` counts what AWS bills",
@@ -54,6 +56,7 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
     "`true`: a sweep that finds the cluster as the last one left it ends at once, for ten minutes at most; an experiment (decision 0024)",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
+  STACK_MAX_PRICE_PER_HOUR: "the same for all clusters of the stack together; `none`",
   SUBNET_REFRESH_INTERVAL: "how long subnets that were found stay good, 1m to 24h",
   VM_MEMORY_OVERHEAD_PERCENT: "share of a machine's memory that its hypervisor keeps, 0.075 for 7.5 %",
 };

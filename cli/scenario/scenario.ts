@@ -89,6 +89,8 @@ type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
 
 /** The fields of a scenario file. */
 export interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
+  /** The most that all nodes may cost together, USD per hour. */
+  readonly maxPricePerHour?: number;
   readonly nodePools: Lists["nodePools"];
   readonly now: number;
 }
@@ -120,7 +122,15 @@ export function scenarioParts(scenario: unknown): ScenarioParts {
     throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
   // The objects in the lists are checked against their schemas in check.ts, not here.
   const lists = Object.fromEntries([...LISTS, ...SOURCES].map((name) => [name, list(name)])) as unknown as Lists & Sources;
-  return { ...lists, ...schedulerConfig(fields["schedulerConfig"]), now, instanceTypes: list("instanceTypes").map(instanceType) };
+  const config = { ...schedulerConfig(fields["schedulerConfig"]), ...priceCap(fields["maxPricePerHour"]) };
+  return { ...lists, ...config, now, instanceTypes: list("instanceTypes").map(instanceType) };
+}
+
+function priceCap(value: unknown): Pick<ScenarioParts, "maxPricePerHour"> {
+  if (value === undefined) return {};
+  if (typeof value !== "number" || !(value >= 0))
+    throw new InputError(`maxPricePerHour must be dollars an hour as a number, such as 12.5, not ${JSON.stringify(value)}`);
+  return { maxPricePerHour: value };
 }
 
 function schedulerConfig(value: unknown = {}): SchedulerConfig {
@@ -137,6 +147,7 @@ function schedulerConfig(value: unknown = {}): SchedulerConfig {
 export function scenarioToSnapshot(scenario: unknown): Snapshot {
   const parts = scenarioParts(scenario);
   const lists = Object.fromEntries(LISTS.map((name) => [name, parts[name]])) as unknown as Lists;
+  const { maxPricePerHour: perHour } = parts;
   const spread = (pods: readonly Pod[]) => withDefaultConstraints(pods, parts.defaultConstraints, parts);
   return {
     ...lists,
@@ -144,6 +155,7 @@ export function scenarioToSnapshot(scenario: unknown): Snapshot {
     pods: spread(lists.pods),
     virtualPods: spread(scenarioHeadroom(parts).flatMap(({ pods }) => pods)),
     instanceTypes: overlaidScenario(parts).instanceTypes,
+    ...(perHour !== undefined && { priceCap: { of: "cluster", perHour, elsewhere: 0 } }),
     nominated: new Map(),
     disrupting: new Set(),
   };

@@ -173,9 +173,10 @@ function poolLines({ nodePools }: ClusterOverview): readonly string[] {
   const number = (n: number | null): string => (n === null ? "any" : String(n));
   const rows = nodePools.map(({ name, nodes, cost, usage, budgets, problem }) => {
     const cpu = usage.find((one) => one.name === "cpu");
+    const cap = usage.find((one) => one.name === "$ an hour")?.limit ?? undefined;
     const allowed = budgets.map(({ reason, allowed: left }) => `${reason} ${number(left)}`).join(", ");
     return [
-      ...[name, String(nodes), dollars(cost.perHour), dollars(cost.onDemandPerHour)],
+      ...[name, String(nodes), `${dollars(cost.perHour)}${cap === undefined ? "" : ` of ${dollars(cap)}`}`, dollars(cost.onDemandPerHour)],
       `${Math.round((cpu?.used ?? 0) * 10) / 10}${cpu?.limit == null ? "" : ` of ${cpu.limit}`}`,
       ...[allowed, problem ?? "ready"],
     ];

@@ -2,10 +2,11 @@ import { nodePrice } from "../disruption/prices/price.ts";
 import { fromRfc3339 } from "../model/conditions.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import type { Condition, KubernetesObject, ResourceList } from "../model/kubernetes.ts";
-import { NODE_POOL } from "../model/labels.ts";
+import { NODE_POOL, PRICE_PER_HOUR } from "../model/labels.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { parseResources, resourcesProblem } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import { maxPricePerHour } from "../node-pool/max-price.ts";
 import type { ConditionedKind } from "./registry.ts";
 import { gaugeOf, resourceLabel, type Sample } from "./sample.ts";
 
@@ -21,12 +22,15 @@ function amounts(name: "nodepools_limit" | "nodepools_usage", nodepool: string, 
 /** Limits, usage and cost of each NodePool; a NodeClaim without a node costs nothing yet that a label could tell. */
 export function nodePoolGauges({ nodePools, nodeClaims, instanceTypes }: Snapshot): readonly Sample[] {
   const byPool = Map.groupBy(nodeClaims, ({ metadata }) => metadata.labels?.[NODE_POOL]);
-  return nodePools.flatMap(({ metadata: { name }, spec, status }) => {
+  return nodePools.flatMap((pool) => {
+    const { metadata, spec, status } = pool;
+    const { name } = metadata;
+    const cap = maxPricePerHour(pool);
     const types = instanceTypes.get(name) ?? [];
     const own = byPool.get(name) ?? [];
-    const cost = own.reduce((sum, { metadata }) => sum + nodePrice(metadata.labels ?? {}, types), 0);
+    const cost = own.reduce((sum, claim) => sum + nodePrice(claim.metadata.labels ?? {}, types), 0);
     return [
-      ...amounts("nodepools_limit", name, spec.limits),
+      ...amounts("nodepools_limit", name, { ...spec.limits, ...(cap !== undefined && { [PRICE_PER_HOUR]: String(cap) }) }),
       ...amounts("nodepools_usage", name, status?.resources),
       { name: "nodepools_cost_total", labels: { nodepool: name }, value: cost } as const,
     ];

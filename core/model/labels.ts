@@ -41,6 +41,12 @@ export const MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed";
  */
 export const INTENT = "karpenter-serverless/intent";
 
+/** Our own annotation of a NodePool: the most that its nodes may cost together, USD per hour. */
+export const MAX_PRICE_PER_HOUR = "karpenter-serverless/max-price-per-hour";
+
+/** Under this name status.resources of such a NodePool has what its nodes cost, USD per hour. */
+export const PRICE_PER_HOUR = "karpenter-serverless/price-per-hour";
+
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;
 

@@ -13,6 +13,16 @@ import type {
   StorageClass,
 } from "./workloads.ts";
 
+/** A bound of what nodes cost together, beside those of NodePools. */
+export interface PriceCap {
+  /** Whose bound it is: the setting of each cluster, or that of the stack. */
+  readonly of: "cluster" | "stack";
+  /** USD per hour. */
+  readonly perHour: number;
+  /** USD per hour that the nodes of the stack's other clusters cost, which counts against it; 0 for a cluster's. */
+  readonly elsewhere: number;
+}
+
 /**
  * Everything that a decision about one cluster reads, at one instant. Nodes are read before pods, so that no room is
  * counted twice.
@@ -52,6 +62,8 @@ export interface Snapshot {
   readonly refused?: ReadonlyMap<string, string>;
   /** Node name to the sentence why the node must not be disrupted: something there cannot be read. */
   readonly untouchable?: ReadonlyMap<string, string>;
+  /** The most that all nodes of NodePools may cost together; no bound when absent. */
+  readonly priceCap?: PriceCap;
   /** Names of the NodeClaims that a running disruption command will remove. */
   readonly disrupting: ReadonlySet<string>;
 }

@@ -4,7 +4,7 @@
 
 import { type ConditionChange, conditionOf, isTrue, withCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
-import { NODE_POOL } from "../model/labels.ts";
+import { NODE_POOL, PRICE_PER_HOUR } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
@@ -20,6 +20,8 @@ export interface PoolContext {
   readonly nodeClass: EC2NodeClass | undefined;
   readonly nodeClaims: readonly NodeClaim[];
   readonly nodes: readonly Node[];
+  /** What the NodePool's nodes cost together, USD per hour, where a price cap asks for it. */
+  readonly price?: number;
   /** The condition Drifted (core/drift/rollout.ts). */
   readonly rollout?: ConditionChange;
   /** Milliseconds since the epoch. */
@@ -42,7 +44,9 @@ export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolSt
   ];
   const conditions = changes.reduce<readonly Condition[]>((list, change) => withCondition(list, change, at), pool.status?.conditions ?? []);
   const resources = resourcesOf(pool, context);
-  const status = { ...pool.status, resources: formatResources(resources), nodes: (resources["nodes"] ?? 0) / 1000, conditions };
+  const { price } = context;
+  const shown = { ...formatResources(resources), ...(price !== undefined && { [PRICE_PER_HOUR]: String(Math.round(price * 1e6) / 1e6) }) };
+  const status = { ...pool.status, resources: shown, nodes: (resources["nodes"] ?? 0) / 1000, conditions };
   const fresh = withFreshRegistrationHealth(pool, status, context.nodeClass?.metadata.generation, context.now);
   return { ...fresh, conditions: withReady(fresh.conditions ?? [], ["ValidationSucceeded", "NodeClassReady"], at) };
 }

@@ -13,6 +13,7 @@ import {
   MAX_VALUE_CHARACTERS,
   requirementProblem,
 } from "../requirements/validation.ts";
+import { maxPriceProblem } from "./max-price.ts";
 
 const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
 
@@ -20,7 +21,11 @@ const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
  * All problems of a NodePool that its CRD schema cannot express, one sentence each
  * (karpenter: pkg/apis/v1/nodepool_validation.go, NodePool.RuntimeValidate).
  */
-export function nodePoolProblems({ metadata: { name }, spec }: NodePool): readonly string[] {
+export function nodePoolProblems(pool: NodePool): readonly string[] {
+  const {
+    metadata: { name },
+    spec,
+  } = pool;
   const { metadata, spec: template } = spec.template;
   const problems: string[] = [...nameProblems(name, NODE_POOL)];
   for (const [key, value] of Object.entries(metadata?.labels ?? {})) {
@@ -56,6 +61,8 @@ export function nodePoolProblems({ metadata: { name }, spec }: NodePool): readon
   }
   const limit = resourcesProblem(spec.limits);
   if (limit !== undefined) problems.push(`spec.limits: ${limit}`);
+  const price = maxPriceProblem(pool);
+  if (price !== undefined) problems.push(price);
   return problems;
 }
 

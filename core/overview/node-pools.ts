@@ -3,6 +3,7 @@ import type { ClusterView } from "../disruption/cluster/view.ts";
 import type { DisruptionReason } from "../model/command-record.ts";
 import type { NodePool, Budget as WrittenBudget } from "../model/node-pool.ts";
 import { addResources, parseResources } from "../model/quantity.ts";
+import { maxPricePerHour } from "../node-pool/max-price.ts";
 import { unusablePool } from "../scheduling/reasons/unusable-pool.ts";
 import { type NodeCosts, sumOfCosts } from "./costs.ts";
 import { units } from "./rooms.ts";
@@ -31,6 +32,7 @@ export function poolOverviews(
     const limits = parseResources(pool.spec.limits);
     const names = [...new Set([...SHOWN, ...Object.keys(limits)])].filter((one) => one !== "nodes");
     const { disruption, replicas, weight = 1 } = pool.spec;
+    const cap = maxPricePerHour(pool);
     const problem = poolProblem(pool, types.length > 0);
     return {
       ...{ name, weight, nodes: own.length, cost: sumOfCosts(costs.get(name) ?? []), instanceTypes: types.length },
@@ -38,6 +40,7 @@ export function poolOverviews(
       ...(replicas != null && { replicas }),
       usage: [
         ...names.map((one) => ({ name: one, used: units(used, one), limit: Object.hasOwn(limits, one) ? units(limits, one) : null })),
+        ...(cap === undefined ? [] : [{ name: "$ an hour", used: sumOfCosts(costs.get(name) ?? []).perHour, limit: cap }]),
         ...(Object.hasOwn(limits, "nodes") ? [{ name: "nodes", used: own.length, limit: units(limits, "nodes") }] : []),
       ],
       consolidationPolicy: disruption?.consolidationPolicy ?? "WhenEmptyOrUnderutilized",

@@ -1,3 +1,5 @@
+import { type CapsByCluster, EACH } from "../../core/model/price-caps.ts";
+import { readDollars } from "../../core/node-pool/max-price.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import {
   bool,
@@ -76,6 +78,19 @@ function readDefaultConstraints(text: string): Read<SchedulerConfig["defaultCons
   return "problem" in config ? config : { value: config.defaultConstraints };
 }
 
+/** "20", "prod=50,dev=5" or both: dollars an hour for each cluster, or for one that is named. */
+function readCaps(text: string): CapsByCluster | undefined {
+  if (text === "none") return {};
+  const parts = text.split(",").map((part) => part.split("=").map((word) => word.trim()));
+  const caps = parts.map((words) => [words.length === 1 ? EACH : words[0], readDollars(words.at(-1) ?? "")] as const);
+  const isRead = caps.every(([name, dollars]) => name !== "" && dollars !== undefined) && parts.every(({ length }) => length <= 2);
+  return isRead && new Set(caps.map(([name]) => name)).size === caps.length ? Object.fromEntries(caps) : undefined;
+}
+
+/** Undefined for the word "none". */
+const readCap: Reader<number | undefined> = (text) =>
+  text === "none" ? { value: undefined } : readerOf('dollars an hour such as 120 or 12.50, or "none"', readDollars)(text);
+
 export const SETTINGS = {
   LOG_LEVEL: { as: "logLevel", readBy: "wiring", fallback: "info", read: oneOf("debug", "info", "error") },
   CLOUDWATCH_METRICS: {
@@ -111,6 +126,16 @@ export const SETTINGS = {
   BURSTABLE_PRICE: { as: "burstablePrice", readBy: "decisions", fallback: "surplus", read: oneOf("surplus", "list"), isOurs: true },
   /** undefined: never together. */
   LAUNCH_TOGETHER: { as: "launchTogether", readBy: "decisions", fallback: "5", read: wholeNumberOrNone(2), isOurs: true },
+  /** USD per hour, by cluster. */
+  MAX_PRICE_PER_HOUR: {
+    as: "maxPricePerHour",
+    readBy: "decisions",
+    fallback: "none",
+    read: readerOf('dollars an hour such as 20, of clusters such as prod=50,dev=5, or "none"', readCaps),
+    isOurs: true,
+  },
+  /** USD per hour. */
+  STACK_MAX_PRICE_PER_HOUR: { as: "stackMaxPricePerHour", readBy: "decisions", fallback: "none", read: readCap, isOurs: true },
   BESIDE_KARPENTER: { as: "besideKarpenter", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
   ISOLATED_VPC: { as: "isolatedVpc", readBy: "decisions", fallback: "false", read: bool },
   ENABLE_ZONAL_SHIFT: { as: "zonalShift", readBy: "decisions", fallback: "false", read: bool },

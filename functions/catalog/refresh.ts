@@ -6,6 +6,7 @@ import type { CatalogDeps } from "./deps.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
 import { type Judged, judgeOverlays, refreshNodeOverlay } from "./node-overlays.ts";
 import { refreshNodePool } from "./node-pools.ts";
+import { cappedPrices } from "./pool-prices.ts";
 import type { LookUpContext } from "./resolve-node-class.ts";
 import { noteMemory } from "./seen-memory.ts";
 
@@ -75,10 +76,15 @@ async function refreshAll(deps: CatalogDeps, memory: Memory): Promise<void> {
       if (current !== undefined) byName.set(name, current);
     }),
   );
+  const read = { nodePools, nodeClasses: [...byName.values()], nodeClaims, nodes };
+  const prices = await attempt("NodePool", "", () => cappedPrices(read, deps), new Map<string, number>());
   await Promise.all(
     nodePools.map((pool) => {
+      const { name } = pool.metadata;
       const nodeClass = byName.get(pool.spec.template.spec.nodeClassRef.name);
-      return attempt("NodePool", pool.metadata.name, () => refreshNodePool(pool, { nodeClass, nodeClaims, nodes, now }, deps), undefined);
+      const price = prices.get(name);
+      const facts = { nodeClass, nodeClaims, nodes, now, ...(price !== undefined && { price }) };
+      return attempt("NodePool", name, () => refreshNodePool(pool, facts, deps), undefined);
     }),
   );
   const judged = await attempt<readonly Judged[]>("NodeOverlay", "", () => judgeOverlays(nodePools, [...byName.values()], deps), []);

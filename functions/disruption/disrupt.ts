@@ -16,6 +16,7 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { NOMINATION_MS } from "../../core/provisioning/nominations.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
+import { priceOfNodes } from "../../core/scheduling/problem/price-caps.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
@@ -25,6 +26,7 @@ import { publishOnce } from "../shared/publish-once.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
+import { tellPrice } from "../shared/stack-price.ts";
 import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
@@ -105,6 +107,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     for (const { metric, labels, value } of report.counts) deps.metrics.count(metric, labels, value);
     for (const { metric, labels, value } of report.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
+    await tellPrice(priceOfNodes(state.snapshot), deps);
     const drifted = driftedClaims({ ...state, records, now: deps.now() });
     // While a command is validated no method runs, so little is known of why nodes stay.
     if (plan.passes.length > 0) await keepStays(plan.blocked, deps);

@@ -9,6 +9,7 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
 import { isPreliminary, joining } from "../../core/provisioning/next-look.ts";
@@ -17,6 +18,7 @@ import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
+import { priceOfNodes } from "../../core/scheduling/problem/price-caps.ts";
 import { podsByEffectiveZone } from "../../core/scheduling/reasons/effective-zones.ts";
 import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
@@ -31,6 +33,7 @@ import { publishOnce } from "../shared/publish-once.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
 import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
+import { reservePrice } from "../shared/stack-price.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
 import { isHeldOpen } from "./held-open.ts";
@@ -135,7 +138,8 @@ interface Decision {
 }
 
 /**
- * Reads, plans and writes the records. Undefined while another decision is under way.
+ * Reads, plans and writes the records. Undefined while another decision is under way, and when other clusters have
+ * meanwhile bought what the stack's price cap left.
  * @param isFresh definitions are read anew before the plan; otherwise a plan that buys is made again when they have
  * changed, so that no machine starts for a NodePool that has just been deleted, or without room for a new DaemonSet
  */
@@ -177,6 +181,10 @@ async function decide(
     if (isOutdated) return;
     const isHeld = proposed.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
     const { plan, records } = intentsOf(proposed, { known: state.records, isHeld }, snapshot, deps);
+    if (records.length > 0 && !(await reservePrice(priceOfNodes(withInFlight(snapshot, records)), deps))) {
+      outcome = undefined;
+      return;
+    }
     const real = realPart(plan, pending.virtual);
     const known = [...state.records, ...records];
     const final = withoutPreliminary(real, snapshot, known, deps);

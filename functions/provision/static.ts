@@ -2,8 +2,11 @@ import { logEvent } from "../../core/announcements/log-events.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import { plannedEntry } from "../../core/history/planned.ts";
 import type { Lease } from "../../core/model/lease.ts";
+import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
+import { priceOfNodes } from "../../core/scheduling/problem/price-caps.ts";
+import { affordable } from "../../core/static-capacity/affordable.ts";
 import { isStatic, staticClaim } from "../../core/static-capacity/claim.ts";
 import { countReplicas } from "../../core/static-capacity/count.ts";
 import { type ReplicaChange, replicaChanges } from "../../core/static-capacity/plan.ts";
@@ -11,6 +14,7 @@ import { chooseSurplus } from "../../core/static-capacity/surplus.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { reservePrice } from "../shared/stack-price.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
@@ -24,9 +28,9 @@ export async function keepReplicas(cluster: ClusterDeps): Promise<void> {
   for (const change of seen) if (change.limited) cluster.log.info("nodepool node limit reached", fieldsOf(change));
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
   const decided = await withLease(cluster, async (lease, deps) => {
-    const state = await readClusterState(deps);
+    let state = await readClusterState(deps);
     for (const change of replicaChanges(state.snapshot.nodePools, { ...state, claims: state.snapshot.nodeClaims })) {
-      if (change.add > 0) await addNodes(change, state, lease, deps);
+      if (change.add > 0) state = await addNodes(change, state, lease, deps);
       if (change.remove > 0) await shrink(change, state, deps);
     }
   });
@@ -45,21 +49,28 @@ async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Prom
   return replicaChanges(pools, { claims, records, commands });
 }
 
-async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease: Lease, deps: ClusterDeps): Promise<void> {
-  const { nodePool, add } = change;
+/** Returns the state with the NodeClaims, which count for the price caps of the pools that follow. */
+async function addNodes(change: ReplicaChange, state: ClusterState, lease: Lease, deps: ClusterDeps): Promise<ClusterState> {
+  const { nodePool } = change;
+  const { snapshot } = state;
   const instanceTypes = snapshot.instanceTypes.get(nodePool.metadata.name) ?? [];
-  const planned = staticClaim(nodePool, instanceTypes);
-  if ("none" in planned) {
-    deps.log.error("failed provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), error: planned.none });
-    return;
+  const whole = staticClaim(nodePool, instanceTypes);
+  if ("none" in whole) {
+    deps.log.error("failed provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), error: whole.none });
+    return state;
   }
+  const { count: add, planned } = affordable({ pool: nodePool, planned: whole.ok, wanted: change.add }, snapshot);
+  if (add < change.add) deps.log.info("nodepool price cap reached", { ...fieldsOf(change), "provision-count": add });
+  if (add === 0) return state;
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
-  const intents = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
+  const intents = Array.from({ length: add }, () => intentFor(planned, nodePool, { ...facts, id: deps.newId() }));
   const records = withLaunchGroups(intents, deps.settings.launchTogether);
-  const history = records.map((record) => plannedEntry(planned.ok, record, { instanceTypes, createdAt: new Map(), together: add }));
+  const history = records.map((record) => plannedEntry(planned, record, { instanceTypes, createdAt: new Map(), together: add }));
+  if (!(await reservePrice(priceOfNodes(withInFlight(snapshot, records)), deps))) return state;
   logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
   await deps.store.writeIntents(lease, records, undefined, history);
   await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+  return { ...state, snapshot: withInFlight(snapshot, records) };
 }
 
 async function shrink(change: ReplicaChange, { snapshot, records, commands }: ClusterState, deps: ClusterDeps): Promise<void> {

@@ -4,9 +4,11 @@ import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { Pod } from "../../core/model/pod.ts";
+import { priceCapOf } from "../../core/model/price-caps.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { heldReservations } from "../../core/offerings/reservations.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { refusedPods } from "../../core/provisioning/refused.ts";
@@ -21,6 +23,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
 import { withRecentDefinitions } from "./recent-definitions.ts";
+import { priceElsewhere } from "./stack-price.ts";
 
 /** What a decision reads: the cluster as it is, the records of intent, and the instance types that can be launched. */
 export interface ClusterState {
@@ -41,7 +44,8 @@ export interface ClusterState {
 /** The ports that the cluster state is read from; none of them can write. */
 export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
   readonly kubernetes: Pick<Kubernetes, "get" | "list">;
-  readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
+  readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable"> & Partial<Pick<NodeClaimStore, "getDocument">>;
+  readonly log?: Log;
 };
 
 /**
@@ -54,9 +58,10 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const kubernetes = withRecentDefinitions(deps, isFresh);
   const now = deps.now();
   const { defaultConstraints: constraints } = settings;
-  const [catalogue, unavailable, overlays, headroom, sources] = await Promise.all([
+  const [catalogue, unavailable, elsewhere, overlays, headroom, sources] = await Promise.all([
     deps.catalogue(),
     store.unavailable(cluster.name, now),
+    priceElsewhere(deps),
     settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],
     settings.capacityBuffer ? readHeadroom(kubernetes) : [],
     constraints.length > 0 ? readSelectorSources(kubernetes) : undefined,
@@ -78,7 +83,9 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
-  const { snapshot: weighed, givenUp } = weighPreferences({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, settings);
+  const priceCap = priceCapOf(cluster.name, settings, elsewhere);
+  const read = { ...snapshot, pods, virtualPods, instanceTypes, disrupting, ...(priceCap && { priceCap }) };
+  const { snapshot: weighed, givenUp } = weighPreferences(read, settings);
   const onTheWay = withInFlight(weighed, records);
   const { reasons, nextAt } = refusedPods(onTheWay, records);
   const seen = keepNominations({ ...onTheWay, refused: reasons }, settings.preferencePolicy);

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from "../../core/model/kubernetes.ts";
+import { MAX_PRICE_PER_HOUR } from "../../core/model/labels.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
@@ -73,8 +74,11 @@ export async function haveDefinitionsChanged(
   return changed.includes(true);
 }
 
-/** Which objects a list has, in which edition of their specs. */
+/** Which objects a list has, in which edition of their specs, and with which annotations that decide. */
 function editions(items: readonly KubernetesObject[]): string {
-  const edition = ({ metadata }: KubernetesObject) => [metadata.uid, metadata.name, metadata.generation, metadata.deletionTimestamp];
+  const edition = ({ metadata }: KubernetesObject) => [
+    ...[metadata.uid, metadata.name, metadata.generation, metadata.deletionTimestamp],
+    metadata.annotations?.[MAX_PRICE_PER_HOUR],
+  ];
   return JSON.stringify(items.map((item) => JSON.stringify(edition(item))).sort());
 }

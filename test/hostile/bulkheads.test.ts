@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { conditionOf } from "../../core/model/conditions.ts";
 import type { Condition } from "../../core/model/kubernetes.ts";
+import { MAX_PRICE_PER_HOUR } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
@@ -54,6 +55,11 @@ const HOSTILE: readonly { readonly name: string; readonly objects: readonly ApiO
     name: "a NodePool whose limit is no quantity",
     objects: [withSpec(named(POOL, "limit"), { limits: { cpu: "1e1.5" }, weight: 100 })],
     told: /NodePool\/limit Unreadable .*spec\.limits: resource cpu: quantity "1e1\.5"/,
+  },
+  {
+    name: "a NodePool whose price cap is no amount",
+    objects: [{ ...withSpec(POOL, { weight: 100 }), metadata: { name: "cap", annotations: { [MAX_PRICE_PER_HOUR]: "12,50" } } }],
+    told: /NodePool\/cap Unreadable .*max-price-per-hour is "12,50"; write dollars an hour as a number/,
   },
   {
     name: "a NodePool whose limit has 40,000 digits",

@@ -1,3 +1,4 @@
+import { affordable } from "../../static-capacity/affordable.ts";
 import { isStatic, staticClaim } from "../../static-capacity/claim.ts";
 import { countReplicas, type ReplicaCount } from "../../static-capacity/count.ts";
 import { nodeLimit } from "../../static-capacity/plan.ts";
@@ -35,8 +36,9 @@ export function staticDrift(
       continue;
     }
     const replacement = staticClaim(nodePool, view.snapshot.instanceTypes.get(name) ?? []);
-    if ("ok" in replacement)
-      return { found: { candidates: [candidate], replacements: [replacement.ok] }, blocked, eligible: eligible.length };
+    if ("none" in replacement) continue;
+    const { count, planned } = affordable({ pool: nodePool, planned: replacement.ok, wanted: 1 }, view.snapshot, new Set([candidate.node]));
+    if (count > 0) return { found: { candidates: [candidate], replacements: [planned] }, blocked, eligible: eligible.length };
   }
   return { blocked, eligible: eligible.length };
 }

@@ -1,5 +1,6 @@
 import { oncePer } from "../../lib/once-per.ts";
 import type { Resources } from "../../model/quantity.ts";
+import { CLUSTER_PRICE, POOL_PRICE } from "../problem/price-caps.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members, setBit } from "../tables/bitset.ts";
 import { neededForMinValues } from "./min-values.ts";
@@ -15,13 +16,15 @@ import type { PlannedClaim } from "./planned-claim.ts";
  */
 export type Charge = "cheapest" | "largest" | "nothing";
 
-/** What is left of one pool's limits; amounts in milli-units, in the order of `names`. */
+/** What is left of one pool's limits; amounts in the units of `Template.remaining`, in the order of `names`. */
 interface Account {
   readonly template: Template;
   readonly names: readonly string[];
   /** Rows of `names.length` amounts by type. */
   readonly capacity: Float64Array;
   readonly left: Float64Array;
+  /** Place of the limit that all pools share, the price cap of the cluster; -1 without one. */
+  readonly shared: number;
   charge: Charge;
   /** Claims of the pool in this run. */
   readonly claims: Set<PlannedClaim>;
@@ -55,6 +58,7 @@ export class Limits {
         names,
         capacity: limitedCapacity(template),
         left: Float64Array.from(names, (name) => template.remaining?.[name] ?? 0),
+        shared: names.indexOf(CLUSTER_PRICE),
         charge: charge === "cheapest" ? leastCharge(template) : charge,
         claims: new Set(),
         within: undefined,
@@ -92,10 +96,24 @@ export class Limits {
     const account = this.#accounts[claim.template.index];
     if (account === undefined || account.charge === "nothing") return;
     const charge = account.charge === "largest" ? largestWithin(account, claim.types) : largest(account, this.#leastTypes(claim));
-    for (let r = 0; r < charge.length; r++) account.left[r] = (account.left[r] ?? 0) + (claim.charge?.[r] ?? 0) - (charge[r] ?? 0);
+    for (let r = 0; r < charge.length; r++) {
+      const freed = (claim.charge?.[r] ?? 0) - (charge[r] ?? 0);
+      account.left[r] = (account.left[r] ?? 0) + freed;
+      if (r === account.shared) this.#share(freed, account);
+    }
     claim.charge = charge;
     account.claims.add(claim);
     account.within = undefined;
+  }
+
+  /** Tells the other pools what one of them has freed of the limit that they share; negative for what it takes. */
+  #share(freed: number, by: Account): void {
+    if (freed === 0) return;
+    for (const account of this.#accounts) {
+      if (account === undefined || account === by || account.shared < 0) continue;
+      account.left[account.shared] = (account.left[account.shared] ?? 0) + freed;
+      account.within = undefined;
+    }
   }
 
   /**
@@ -141,6 +159,12 @@ export class Limits {
         const row = node.type * account.names.length;
         if (mine.some((amount, r) => (account.capacity[row + r] ?? 0) > amount)) continue;
         for (let r = 0; r < mine.length; r++) mine[r] = (mine[r] ?? 0) - (account.capacity[row + r] ?? 0);
+        const taken = account.capacity[row + account.shared] ?? 0;
+        this.#accounts.forEach((other, i) => {
+          const theirs = left[i];
+          if (other !== undefined && theirs !== undefined && other !== account && other.shared >= 0 && account.shared >= 0)
+            theirs[other.shared] = (theirs[other.shared] ?? 0) - taken;
+        });
       }
       affordable[at] = node;
     }
@@ -161,10 +185,15 @@ export class Limits {
    * Lets each claim of a finished attempt keep all types that hold its pods, as long as the limits are far. When they
    * are near, the widest lists are cut first: of each resource, all claims may have up to one amount, the highest at
    * which the sum of their largest types takes no more than MAX_SHARE_FOR_FURTHER_TYPES of what is left. A claim always
-   * keeps the types that it is charged for.
+   * keeps the types that it is charged for. What one pool's claims may use of a limit that all pools share, is gone for
+   * the next pool.
    */
   widen(): void {
-    for (const account of this.#accounts) if (account?.charge === "cheapest") widenClaims(account);
+    for (const account of this.#accounts) {
+      if (account?.charge !== "cheapest") continue;
+      widenClaims(account);
+      if (account.shared >= 0) this.#share(-(furtherTypesOf(account)[account.shared] ?? 0), account);
+    }
   }
 }
 
@@ -172,12 +201,12 @@ export class Limits {
 const leastCharge = ({ table }: Template): Charge => (table.hasReserved ? "largest" : "cheapest");
 
 /** Capacity of the limited resources: rows by type, in the order of `remaining`. One node counts 1000 "nodes". */
-const limitedCapacity: (template: Template) => Float64Array = oncePer(({ remaining, table }) => {
+const limitedCapacity: (template: Template) => Float64Array = oncePer(({ remaining, limited, table }) => {
   const names = Object.keys(remaining ?? {});
   const rows = new Float64Array(table.types.length * names.length);
   names.forEach((name, r) => {
-    const column = name === "nodes" ? undefined : table.amounts.capacity(name);
-    for (let t = 0; t < table.types.length; t++) rows[t * names.length + r] = column === undefined ? 1000 : (column[t] ?? 0);
+    const column = limited(name);
+    for (let t = 0; t < table.types.length; t++) rows[t * names.length + r] = column[t] ?? 0;
   });
   return rows;
 });
@@ -207,8 +236,12 @@ function typesWithinLeft(account: Account): Bitset {
 }
 
 /** By limited resource, the largest amount that one of the types has. */
-function largestWithin({ template, names }: Account, types: Bitset): Float64Array {
-  return Float64Array.from(names, (name) => (name === "nodes" ? 1000 : template.table.largest(types, name)));
+function largestWithin({ template, names, capacity }: Account, types: Bitset): Float64Array {
+  return Float64Array.from(names, (name, r) => {
+    if (name === "nodes") return 1000;
+    if (name !== POOL_PRICE && name !== CLUSTER_PRICE) return template.table.largest(types, name);
+    return members(types).reduce((most, t) => Math.max(most, capacity[t * names.length + r] ?? 0), 0);
+  });
 }
 
 /** `largestWithin` for a short list. */

@@ -1,13 +1,14 @@
 import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
-import type { ResourceList } from "../../model/kubernetes.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { CostSettings } from "../../model/prices.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+import type { PriceCap, Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
+import { dearestOffering } from "../../offerings/dearest.ts";
+import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { contradictionIn } from "../rules/preferences.ts";
 import { type Bitset, emptyBitset, hasBit, intersection, setBit } from "../tables/bitset.ts";
@@ -18,6 +19,7 @@ import { type TypeTable, typeTable } from "../tables/type-table.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
 import { NodeCosts, type RankedType } from "./node-costs.ts";
 import type { NodeView } from "./node-view.ts";
+import { CLUSTER_PRICE, isToBeLaunched, micros, POOL_PRICE, priceCapsLeft } from "./price-caps.ts";
 
 /** A NodePool prepared for a run: what a new claim of the pool starts from. */
 export interface Template {
@@ -47,8 +49,14 @@ export interface Template {
   readonly ranked: (set: RequirementSet) => readonly RankedType[];
   /** The Pareto frontier of price and room under a set. */
   readonly frontier: (set: RequirementSet) => Frontier;
-  /** What the pool's limits leave before the run, in milli-units; undefined without limits. */
+  /**
+   * What the pool's limits leave before the run, in milli-units, and what the price caps leave (price-caps.ts), in
+   * millionths of a dollar an hour; undefined without limits.
+   */
   readonly remaining: Resources | undefined;
+  readonly priceCap: PriceCap | undefined;
+  /** How much of each limit a node of each type uses, in the units of `remaining`. */
+  readonly limited: (name: string) => Float64Array;
   /** Keys with minValues, and how many values each needs. */
   readonly minValues: readonly { readonly key: string; readonly min: number }[];
 }
@@ -81,6 +89,7 @@ export function templatesOf(
   const pools = snapshot.nodePools.filter(isUsable);
   pools.sort((a, b) => weightOf(b) - weightOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
   const weights = [...new Set(pools.map(weightOf))];
+  const capsLeft = priceCapsLeft(snapshot, views);
   return pools.map((pool, index) => {
     const types = snapshot.instanceTypes.get(pool.metadata.name) ?? NO_TYPES;
     const table = typeTable(types);
@@ -117,7 +126,9 @@ export function templatesOf(
       costs,
       ranked,
       frontier: frontiers(table, own, { room, width: axis.names.length, most: mostRoom(room, own, axis.names.length), cpu, ranked }),
-      remaining: pool.spec.limits ? remainingOf(pool.metadata.name, pool.spec.limits, snapshot, views, table) : undefined,
+      remaining: remainingOf(pool, snapshot, views, table, capsLeft(pool)),
+      priceCap: snapshot.priceCap,
+      limited: limitedAmounts(table, set),
       minValues: [...set.requirements.values()].flatMap(({ key, minValues }) => (minValues === undefined ? [] : [{ key, min: minValues }])),
     };
   });
@@ -168,17 +179,26 @@ function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: I
 }
 
 /**
- * Limits less the capacity of the pool's nodes. NodeClaims that are created but not launched count as the largest type
+ * Limits less what the pool's nodes use of them. NodeClaims that are created but not launched count as the largest type
  * that they may be launched as; Karpenter leaves them out and may exceed the limits.
+ * @param prices what price caps leave
  */
-function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, views: readonly NodeView[], table: TypeTable): Resources {
-  const left: Record<string, number> = { ...parseResources(limits) };
+function remainingOf(
+  pool: NodePool,
+  snapshot: Snapshot,
+  views: readonly NodeView[],
+  table: TypeTable,
+  prices: Resources,
+): Resources | undefined {
+  const { name: poolName } = pool.metadata;
+  if (!pool.spec.limits) return Object.keys(prices).length === 0 ? undefined : prices;
+  const left: Record<string, number> = { ...parseResources(pool.spec.limits) };
   const subtract = (used: Resources): void => {
     for (const name in left) left[name] = (left[name] ?? 0) - (name === "nodes" ? 1000 : (ownValue(used, name) ?? 0));
   };
-  for (const view of views) if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);
+  for (const view of views) if (view.nodePool === poolName && !view.markedForDeletion) subtract(view.capacity);
   for (const claim of snapshot.nodeClaims) {
-    if (claim.status?.providerID || claim.metadata.deletionTimestamp || claim.metadata.labels?.[NODE_POOL] !== pool) continue;
+    if (!isToBeLaunched(claim) || claim.metadata.labels?.[NODE_POOL] !== poolName) continue;
     const named = new Set(claim.spec.requirements.flatMap(({ key, values }) => (key === INSTANCE_TYPE ? (values ?? []) : [])));
     const types = emptyBitset(table.types.length);
     table.types.forEach(({ name }, t) => {
@@ -186,5 +206,17 @@ function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, vie
     });
     subtract(Object.fromEntries(Object.keys(left).map((name) => [name, table.largest(types, name)])));
   }
-  return left;
+  return { ...left, ...prices };
+}
+
+/** Template.limited. */
+function limitedAmounts(table: TypeTable, set: RequirementSet): Template["limited"] {
+  let prices: Float64Array | undefined;
+  return (name) => {
+    if (name === "nodes") return new Float64Array(table.types.length).fill(1000);
+    if (name !== POOL_PRICE && name !== CLUSTER_PRICE) return table.amounts.capacity(name);
+    const onOfferings = offeringRequirementsOf(set.requirements);
+    prices ??= Float64Array.from(table.types, (type) => micros(dearestOffering(type, onOfferings)));
+    return prices;
+  };
 }

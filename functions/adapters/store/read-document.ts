@@ -15,7 +15,7 @@ export interface DocumentReading<T> {
  * again, and is told. Errors of the table itself are thrown: nothing is known then.
  */
 export async function readDocument<T>(
-  { store, log }: { readonly store: Pick<NodeClaimStore, "getDocument">; readonly log: Log },
+  { store, log }: { readonly store: Pick<NodeClaimStore, "getDocument">; readonly log?: Log },
   { name, what, parse }: DocumentReading<T>,
 ): Promise<{ readonly value: T; readonly version: string } | undefined> {
   try {
@@ -26,7 +26,7 @@ export async function readDocument<T>(
   } catch (error) {
     if (!(error instanceof UnreadableRecordError)) throw error;
   }
-  log.error(`${what} cannot be read, and counts as absent until it is written again`, { document: name });
+  log?.error(`${what} cannot be read, and counts as absent until it is written again`, { document: name });
   return undefined;
 }
 

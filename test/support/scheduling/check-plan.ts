@@ -1,6 +1,6 @@
 import { checkClaim } from "./check-claim.ts";
 import { checkExisting } from "./check-existing.ts";
-import { checkLimits, checkReservations } from "./check-pools.ts";
+import { checkLimits, checkPriceCaps, checkReservations } from "./check-pools.ts";
 import { checkTopology } from "./check-topology.ts";
 import { hasVolumeTrouble } from "./check-volumes.ts";
 import { nameOf, type RawJson } from "./judge-rules.ts";
@@ -45,6 +45,7 @@ export function judge(scenario: RawJson, plan: RawJson): readonly Finding[] {
     if (machine !== undefined) machines.set(machine.name, machine);
   });
   checkLimits(scenario, plan, report);
+  checkPriceCaps(scenario, plan, report);
   checkReservations(scenario, plan, report);
   checkTopology(scenario, [...machines.values()], seen, report);
   return findings;
