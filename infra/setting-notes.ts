@@ -56,6 +56,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
     "`true`: a sweep that finds the cluster as the last one left it ends at once, for ten minutes at most; an experiment (decision 0024)",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
+  SLEEP_SCHEDULE:
+    'when NodePools without a schedule of their own sleep: `0 20 * * 1-5 for 10h` in each cluster, `{"dev":"0 20 * * 1-5 for 10h"}` in those that are named, or `none`: [sleep at night](recipes.md#sleep-at-night)',
   STACK_MAX_PRICE_PER_HOUR: "the same for all clusters of the stack together; `none`",
   SUBNET_REFRESH_INTERVAL: "how long subnets that were found stay good, 1m to 24h",
   VM_MEMORY_OVERHEAD_PERCENT: "share of a machine's memory that its hypervisor keeps, 0.075 for 7.5 %",

@@ -74,6 +74,11 @@ function consolidated(replicas: number, nodes: number, gone: number): (lab: Lab)
   return (lab) => settled(replicas, nodes)(lab) && lab.cloud.machines().filter(({ endedAt }) => endedAt !== undefined).length >= gone;
 }
 
+/** Holds when no node and no machine is left. */
+function asleep({ world, cloud }: Lab): boolean {
+  return world.store.list("Node").length === 0 && cloud.machines().every(({ endedAt }) => endedAt !== undefined);
+}
+
 const scaleTo = (replicas: number, until: Act["until"]): Act => ({
   what: `kubectl scale deployment/inflate --replicas ${replicas}`,
   act: scale("default", replicas),
@@ -105,8 +110,18 @@ export const STORIES: readonly LabStory[] = [
   },
 ];
 
-/** Stories from Korean workshops; they are played by their names. */
+/** Further stories, most of them from Korean workshops; they are played by their names. */
 export const MORE_STORIES: readonly LabStory[] = [
+  {
+    name: "night",
+    title: "The NodePool sleeps from 9:10 to 9:30: the cluster goes to zero nodes and is back before the morning",
+    manifests: [file("night"), file("inflate-cpu")],
+    acts: [
+      scaleTo(5, settled(5)),
+      { what: "the evening comes at 9:10", act: () => {}, until: asleep },
+      { what: "the morning comes at 9:30", act: () => {}, until: settled(5) },
+    ],
+  },
   {
     name: "replace",
     title: "A c5a.2xlarge whose pods have gone but for one: a c5a.large takes its place",

@@ -13,6 +13,8 @@ export interface Readiness {
   readonly isReady: boolean;
   /** Why it is not, one sentence of its conditions. */
   readonly why?: string;
+  /** Until when a NodePool sleeps, one sentence of its condition. */
+  readonly asleep?: string;
 }
 
 /** A pod without a node, or a NodeClaim without an initialized node. */
@@ -67,7 +69,10 @@ const bySince = (a: Waiting, b: Waiting): number => a.since - b.since;
 
 function readinessOf({ metadata: { name }, status }: NodePool | EC2NodeClass): Readiness {
   const { conditions } = status ?? {};
-  if (isTrue(conditions, "Ready")) return { name, isReady: true };
+  if (isTrue(conditions, "Ready")) {
+    const sleep = conditionOf(conditions, "Asleep");
+    return { name, isReady: true, ...(sleep?.status === "True" && { asleep: sleep.message ?? "it sleeps" }) };
+  }
   if (conditions === undefined || conditions.length === 0) return { name, isReady: false, why: "no function has looked at it yet" };
   const failed = conditions.filter(({ type, status }) => type !== "Ready" && !BESIDE_READY.has(type) && status === "False");
   const said = failed.map(({ type, message }) => (message ? `${type}: ${message}` : type)).join("; ");

@@ -165,6 +165,8 @@ function notifyLine({ stack, webhook, cluster }: State): Verdict {
 function objectLines({ objects, now }: State): readonly CheckResult[] {
   if ("error" in objects) return [{ name: "cluster", ...fault(`the API server does not answer (${objects.error})`) }];
   const { pools, classes, pods, claims, nodes } = objects.value;
+  // Pods that wait for the morning are no fault.
+  const podWaitMs = pools.some(({ asleep }) => asleep !== undefined) ? Number.POSITIVE_INFINITY : MAX_POD_WAIT_MS;
   return [
     ...readinessLines("NodePool", "NodePools", pools),
     ...readinessLines("EC2NodeClass", "EC2NodeClasses", classes),
@@ -174,7 +176,7 @@ function objectLines({ objects, now }: State): readonly CheckResult[] {
     },
     {
       name: "pods",
-      ...waitingLine(pods, now, MAX_POD_WAIT_MS, "none waits for a node", "wait for a node", "kubectl describe pod says why"),
+      ...waitingLine(pods, now, podWaitMs, "none waits for a node", "wait for a node", "kubectl describe pod says why"),
     },
   ];
 }
@@ -185,6 +187,7 @@ function readinessLines(kind: string, kinds: string, objects: readonly Readiness
   const ready = objects.filter(({ isReady }) => isReady).map(({ name }) => name);
   return [
     ...(ready.length > 0 ? [{ name: kinds, ...ok(`${ready.length} Ready (${listed(ready)})`) }] : []),
+    ...objects.flatMap(({ name, asleep }) => (asleep === undefined ? [] : [{ name: `${kind} ${name}`, ...note(asleep) }])),
     ...objects.flatMap(({ name, isReady, why }) => (isReady ? [] : [{ name: `${kind} ${name}`, ...fault(`not Ready: ${why}`) }])),
   ];
 }

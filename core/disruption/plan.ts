@@ -4,7 +4,8 @@
 // reports -> methods -> node-sets -> consolidation -> cluster -> prices -> settings.ts.
 
 import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
-import { NODE_POOL } from "../model/labels.ts";
+import { NODE_POOL, SCHEDULE } from "../model/labels.ts";
+import { isAsleep, sleepOf } from "../node-pool/schedule.ts";
 import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "./cluster/blocked.ts";
 import { nextBudgetChange, type PoolBudget, poolBudgets } from "./cluster/budget.ts";
@@ -20,6 +21,7 @@ import { simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
 import { singleNode } from "./methods/single-node.ts";
+import { sleep } from "./methods/sleep.ts";
 import { staticDrift } from "./methods/static-drift.ts";
 import { multiNode } from "./node-sets/multi-node.ts";
 import { findNodeSet } from "./node-sets/node-set-search.ts";
@@ -52,14 +54,17 @@ export interface DisruptionPlan {
 
 /** Why a candidate is blocked before any simulation. */
 function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
+  if (isAsleep(candidate.nodePool, now)) return candidate.heldByPod;
   return isEmpty(candidate) ? emptinessBlock(candidate, now) : consolidationBlock(candidate, now);
 }
 
 /**
- * Runs the methods in Karpenter's order; the first that finds something ends the pass
+ * Runs the methods in Karpenter's order, after that of sleeping pools; the first that finds something ends the pass
  * (karpenter: pkg/controllers/disruption/controller.go, NewMethods).
  */
-function runMethods(input: DisruptionInput, view: ClusterView, candidates: readonly Candidate[]): readonly Pass[] {
+function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Candidate[]): readonly Pass[] {
+  // Nodes of a sleeping pool go one way only.
+  const candidates = all.filter(({ nodePool }) => !isAsleep(nodePool, view.now));
   const { makeTrial = input.simulate === simulateWithSolve ? makeConsolidationTrial : undefined } = input;
   let trial: ConsolidationTrial | undefined;
   const trialOnce = (by: MakeTrial): ConsolidationTrial => {
@@ -82,8 +87,11 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
   const { outOfTime = () => false, unseenPools = [] } = input;
   // `findNodeSet` replaces MultiNodeConsolidation where there is a trial cluster; a set of one node counts as single.
   type Run = (budgets: ReadonlyMap<string, PoolBudget>) => Decision;
+  const sleeps = view.snapshot.nodePools.some((pool) => pool.metadata.annotations?.[SCHEDULE] !== undefined);
+  const sleepMethod: readonly [Method, Run] = ["sleep", (allowed) => sleep(all, allowed, view.now)];
   const staticMethod: readonly [Method, Run] = ["drift", (allowed) => staticDrift(view, candidates, allowed, input)];
   const methods: readonly (readonly [Method, Run])[] = [
+    ...(sleeps ? [sleepMethod] : []),
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
     ["drift", (allowed) => drift(context, candidates, allowed, () => outOfTime("drift"))],
@@ -132,8 +140,8 @@ function untilOf(blocked: Blocked): number {
 }
 
 /**
- * The first time after `now` at which a consolidateAfter window, an annotation or a nomination ends, or a spent budget
- * changes.
+ * The first time after `now` at which a consolidateAfter window, an annotation or a nomination ends, a NodePool falls
+ * asleep or wakes, or a spent budget changes.
  */
 function nextDue(view: ClusterView, from: readonly number[], blocked: readonly BlockedNode[]): number | undefined {
   const blockedByBudget = new Set(blocked.flatMap(({ blocked: b }) => (b.reason === "BudgetSpent" ? [b.nodePool] : [])));
@@ -141,7 +149,8 @@ function nextDue(view: ClusterView, from: readonly number[], blocked: readonly B
     const pool = view.nodePools.get(name);
     return (pool && nextBudgetChange(pool, view.now)) ?? [];
   });
-  const times = [...from, ...blocked.map((node) => untilOf(node.blocked)), ...budgets];
+  const schedules = view.snapshot.nodePools.flatMap((pool) => sleepOf(pool, view.now).until ?? []);
+  const times = [...from, ...schedules, ...blocked.map((node) => untilOf(node.blocked)), ...budgets];
   const next = Math.min(...times.filter((time) => time > view.now));
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }

@@ -57,6 +57,7 @@ const REASONS = {
   Empty: "its nodes had no pods but those of DaemonSets",
   Underutilized: "the pods fit elsewhere for less",
   Drifted: "its nodes differ from what their NodePool and EC2NodeClass now ask for",
+  Asleep: "their NodePool sleeps",
 } as const;
 
 const after = (tookMs: number | undefined): string => (tookMs === undefined ? "" : `, ${span(tookMs)} after its launch`);

@@ -25,6 +25,7 @@ const WHY_IT_ENDS: ReadonlyMap<string, string> = new Map(
     empty: "no pods ran on it but those of DaemonSets",
     underutilized: "its pods fit elsewhere for less",
     drifted: "it differs from what its NodePool and EC2NodeClass now ask for",
+    asleep: "its NodePool sleeps",
     expired: "it was as old as expireAfter allows",
     deleted: "it was deleted",
     launch_timeout: "no machine was launched in time",

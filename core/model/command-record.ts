@@ -1,7 +1,10 @@
 import type { PlannedNodeClaim } from "./plan.ts";
 
-/** Why nodes are disrupted: the reason that NodePool budgets name. */
-export type DisruptionReason = "Empty" | "Underutilized" | "Drifted";
+/**
+ * Why nodes are disrupted: the reasons that NodePool budgets name, and "Asleep", which their schema does not know: only
+ * budgets without reasons count for it.
+ */
+export type DisruptionReason = "Empty" | "Underutilized" | "Drifted" | "Asleep";
 
 /** A set of nodes that was tried beside the chosen one. */
 export interface TriedInstead {
@@ -40,7 +43,7 @@ export interface CommandRecord {
   readonly id: string;
   /** Raised by each write; a write names the version that it read. */
   readonly version: number;
-  readonly method: "emptiness" | "drift" | "multi" | "single" | "expiration";
+  readonly method: "emptiness" | "drift" | "multi" | "single" | "sleep" | "expiration";
   readonly reason: DisruptionReason;
   readonly decision: "delete" | "replace";
   readonly candidates: readonly CommandCandidate[];

@@ -47,6 +47,9 @@ export const MAX_PRICE_PER_HOUR = "karpenter-serverless/max-price-per-hour";
 /** Under this name status.resources of such a NodePool has what its nodes cost, USD per hour. */
 export const PRICE_PER_HOUR = "karpenter-serverless/price-per-hour";
 
+/** Our own annotation of a NodePool: when it sleeps (core/node-pool/schedule.ts). */
+export const SCHEDULE = "karpenter-serverless/schedule";
+
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;
 

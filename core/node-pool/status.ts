@@ -2,9 +2,9 @@
 // NodePool objects with their NodeClaims, nodes and NodeClass come in; statuses, hashes and problems go out.
 // Scheduling, launches and the API server must not be known here.
 
-import { type ConditionChange, conditionOf, isTrue, withCondition, withReady } from "../model/conditions.ts";
+import { type ConditionChange, conditionOf, isTrue, rfc3339, withCondition, withoutCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
-import { NODE_POOL, PRICE_PER_HOUR } from "../model/labels.ts";
+import { NODE_POOL, PRICE_PER_HOUR, SCHEDULE } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
@@ -13,6 +13,7 @@ import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
 import { addResources, formatResources, parseResources, type Resources } from "../model/quantity.ts";
 import { notReadyMessage } from "../node-class/readiness.ts";
 import { withFreshRegistrationHealth } from "./registration-health.ts";
+import { sleepOf, sleepText } from "./schedule.ts";
 import { nodePoolProblems } from "./validate.ts";
 
 export interface PoolContext {
@@ -41,14 +42,29 @@ export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolSt
       ? { type: "ValidationSucceeded", status: "True" }
       : { type: "ValidationSucceeded", status: "False", reason: "NodePoolValidationFailed", message: problems.join("; ") },
     classVerdict(pool, context.nodeClass),
+    ...sleepVerdict(pool, context.now),
   ];
-  const conditions = changes.reduce<readonly Condition[]>((list, change) => withCondition(list, change, at), pool.status?.conditions ?? []);
+  const before =
+    pool.metadata.annotations?.[SCHEDULE] === undefined ? withoutCondition(pool.status?.conditions ?? [], "Asleep") : undefined;
+  const conditions = changes.reduce<readonly Condition[]>(
+    (list, change) => withCondition(list, change, at),
+    before ?? pool.status?.conditions ?? [],
+  );
   const resources = resourcesOf(pool, context);
   const { price } = context;
   const shown = { ...formatResources(resources), ...(price !== undefined && { [PRICE_PER_HOUR]: String(Math.round(price * 1e6) / 1e6) }) };
   const status = { ...pool.status, resources: shown, nodes: (resources["nodes"] ?? 0) / 1000, conditions };
   const fresh = withFreshRegistrationHealth(pool, status, context.nodeClass?.metadata.generation, context.now);
   return { ...fresh, conditions: withReady(fresh.conditions ?? [], ["ValidationSucceeded", "NodeClassReady"], at) };
+}
+
+/** The condition Asleep; none for a NodePool without a schedule. */
+function sleepVerdict(pool: NodePool, now: number): readonly ConditionChange[] {
+  if (pool.metadata.annotations?.[SCHEDULE] === undefined) return [];
+  const sleep = sleepOf(pool, now);
+  if (sleep.isAsleep) return [{ type: "Asleep", status: "True", reason: "Schedule", message: `NodePool ${sleepText(pool, sleep)}` }];
+  const next = sleep.until === undefined ? "the NodePool never sleeps" : `the NodePool sleeps from ${rfc3339(sleep.until)} on`;
+  return [{ type: "Asleep", status: "False", reason: "Schedule", message: next }];
 }
 
 function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): ConditionChange {

@@ -14,6 +14,7 @@ import {
   requirementProblem,
 } from "../requirements/validation.ts";
 import { maxPriceProblem } from "./max-price.ts";
+import { scheduleProblem } from "./schedule.ts";
 
 const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
 
@@ -63,6 +64,8 @@ export function nodePoolProblems(pool: NodePool): readonly string[] {
   if (limit !== undefined) problems.push(`spec.limits: ${limit}`);
   const price = maxPriceProblem(pool);
   if (price !== undefined) problems.push(price);
+  const schedule = scheduleProblem(pool);
+  if (schedule !== undefined) problems.push(schedule);
   return problems;
 }
 

@@ -29,6 +29,7 @@ const WHY: Readonly<Record<CommandRecord["method"], string>> = {
   drift: "the node differs from what its NodePool or EC2NodeClass now asks for",
   multi: "fewer or cheaper nodes hold the same pods",
   single: "a cheaper node, or none, holds the same pods",
+  sleep: "its NodePool sleeps",
   expiration: "the node is older than expireAfter",
 };
 

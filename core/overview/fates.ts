@@ -19,6 +19,7 @@ const METHODS: Readonly<Record<string, string>> = {
   drift: "it has drifted",
   multi: "consolidation",
   single: "consolidation",
+  sleep: "its NodePool sleeps",
 };
 
 /** Whether each NodeClaim's node stays, by NodeClaim name. Without decisions only what is under way is known. */

@@ -1,6 +1,7 @@
 import { budgetsOf, nextBudgetChange, poolBudgets, strictestBudget } from "../disruption/cluster/budget.ts";
 import type { ClusterView } from "../disruption/cluster/view.ts";
 import type { DisruptionReason } from "../model/command-record.ts";
+import { SCHEDULE } from "../model/labels.ts";
 import type { NodePool, Budget as WrittenBudget } from "../model/node-pool.ts";
 import { addResources, parseResources } from "../model/quantity.ts";
 import { maxPricePerHour } from "../node-pool/max-price.ts";
@@ -9,7 +10,7 @@ import { type NodeCosts, sumOfCosts } from "./costs.ts";
 import { units } from "./rooms.ts";
 import type { Budget, NodeOverview, PoolOverview } from "./types.ts";
 
-const REASONS: readonly DisruptionReason[] = ["Empty", "Underutilized", "Drifted"];
+const REASONS: readonly DisruptionReason[] = ["Empty", "Underutilized", "Drifted", "Asleep"];
 
 /** Resources whose usage is shown where a pool limits nothing. */
 const SHOWN = ["cpu", "memory"];
@@ -33,7 +34,8 @@ export function poolOverviews(
     const names = [...new Set([...SHOWN, ...Object.keys(limits)])].filter((one) => one !== "nodes");
     const { disruption, replicas, weight = 1 } = pool.spec;
     const cap = maxPricePerHour(pool);
-    const problem = poolProblem(pool, types.length > 0);
+    const hasSchedule = pool.metadata.annotations?.[SCHEDULE] !== undefined;
+    const problem = poolProblem(pool, types.length > 0, view.now);
     return {
       ...{ name, weight, nodes: own.length, cost: sumOfCosts(costs.get(name) ?? []), instanceTypes: types.length },
       ...(problem !== undefined && { problem }),
@@ -45,7 +47,7 @@ export function poolOverviews(
       ],
       consolidationPolicy: disruption?.consolidationPolicy ?? "WhenEmptyOrUnderutilized",
       consolidateAfter: disruption?.consolidateAfter ?? "0s",
-      budgets: REASONS.map((reason): Budget => {
+      budgets: REASONS.filter((reason) => reason !== "Asleep" || hasSchedule).map((reason): Budget => {
         const { total = 0, disrupting = 0, limit = 0, allowed = 0 } = budgets.get(reason)?.get(name) ?? {};
         const changesAt = nextBudgetChange(pool, view.now);
         const finite = (n: number): number | null => (Number.isFinite(n) ? n : null);
@@ -62,10 +64,10 @@ export function poolOverviews(
 }
 
 /** Why no node is made from a pool. That a static pool adds none for pods is no problem. */
-function poolProblem(pool: NodePool, hasTypes: boolean): string | undefined {
+function poolProblem(pool: NodePool, hasTypes: boolean, now: number): string | undefined {
   const { replicas: _, ...spec } = pool.spec;
   return (
-    unusablePool({ ...pool, spec }, hasTypes) ??
+    unusablePool({ ...pool, spec }, hasTypes, now) ??
     (hasTypes ? undefined : "has no instance types: its EC2NodeClass is not known or not ready")
   );
 }

@@ -2,7 +2,9 @@ import { perHour } from "../disruption/prices/money.ts";
 import { counted, listed } from "../scheduling/reasons/words.ts";
 import type { Step } from "../what-if/rehearse.ts";
 
-const NAMES: Readonly<Record<string, string>> = { emptiness: "empty", drift: "drifted", multi: "consolidate", single: "consolidate" };
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ emptiness: "empty", drift: "drifted", multi: "consolidate", single: "consolidate", sleep: "asleep" },
+};
 
 /** "buy 2 nodes for 7 pods that wait: …", "consolidate: n1 (m5.large) for m7g.large; 3 pods moved, saves $0.01/h". */
 export function stepText(step: Step): string {

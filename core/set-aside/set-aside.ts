@@ -27,6 +27,7 @@ import type {
 } from "../model/workloads.ts";
 import { nodeClassProblem } from "../node-class/validate.ts";
 import { maxPriceProblem } from "../node-pool/max-price.ts";
+import { scheduleProblem } from "../node-pool/schedule.ts";
 
 type OtherKind = "PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSINode" | "Namespace";
 
@@ -137,7 +138,7 @@ export function withoutUnreadable(
     untouchable.has(node.metadata.name) ? { ...node, status: { ...node.status, capacity: {}, allocatable: {} } } : node,
   );
   const nodePools = lists.nodePools.filter((pool) => {
-    const problem = gaps.get(pool) ?? limitsProblem(pool.spec) ?? maxPriceProblem(pool);
+    const problem = gaps.get(pool) ?? limitsProblem(pool.spec) ?? maxPriceProblem(pool) ?? scheduleProblem(pool);
     return !noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");
   });
   const nodeClasses = lists.nodeClasses.filter((nodeClass) => {

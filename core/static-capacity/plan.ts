@@ -1,5 +1,6 @@
 import { isTrue } from "../model/conditions.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { isAsleep } from "../node-pool/schedule.ts";
 import { isStatic } from "./claim.ts";
 import { type ClaimFacts, countReplicas, type ReplicaCount } from "./count.ts";
 
@@ -24,8 +25,9 @@ const NO_CLAIMS: ReplicaCount = { active: [], deleting: 0, beingReplaced: 0 };
  * lease, so that two decisions do not create the same missing claims
  * (karpenter: pkg/controllers/static/provisioning/controller.go, Controller.Reconcile).
  */
-export function replicaChanges(pools: readonly NodePool[], facts: ClaimFacts): readonly ReplicaChange[] {
-  const statics = pools.filter((pool) => isStatic(pool) && pool.metadata.deletionTimestamp === undefined);
+export function replicaChanges(pools: readonly NodePool[], facts: ClaimFacts, now: number): readonly ReplicaChange[] {
+  // Disruption empties a pool that sleeps, as its budgets allow; no node is added meanwhile.
+  const statics = pools.filter((pool) => isStatic(pool) && pool.metadata.deletionTimestamp === undefined && !isAsleep(pool, now));
   if (statics.length === 0) return [];
   const counts = countReplicas(facts);
   return statics

@@ -5,6 +5,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { isPending, podKey } from "../pods/predicates.ts";
 import { nodeViews } from "../scheduling/problem/node-view.ts";
 import { pendingPods } from "../scheduling/problem/pending-pods.ts";
+import { affordable } from "../static-capacity/affordable.ts";
 import { staticClaim } from "../static-capacity/claim.ts";
 import { countReplicas } from "../static-capacity/count.ts";
 import { replicaChanges } from "../static-capacity/plan.ts";
@@ -67,12 +68,13 @@ function withReplicas(from: Stage): { readonly stage: Stage; readonly names: rea
   const names: string[] = [];
   const { snapshot, commands } = from;
   const facts = { claims: snapshot.nodeClaims, records: [], commands };
-  for (const { nodePool, add, remove: surplus } of replicaChanges(snapshot.nodePools, facts)) {
+  for (const { nodePool, add, remove: surplus } of replicaChanges(snapshot.nodePools, facts, snapshot.now)) {
     const { name } = nodePool.metadata;
-    const planned = staticClaim(nodePool, snapshot.instanceTypes.get(name) ?? []);
-    if ("ok" in planned) {
-      const orders = Array.from({ length: add }, (_, i): Order => {
-        return { planned: planned.ok, id: `${snapshot.now}/${name}/${i}`, reason: "provisioned" };
+    const whole = staticClaim(nodePool, snapshot.instanceTypes.get(name) ?? []);
+    if ("ok" in whole) {
+      const { count, planned } = affordable({ pool: nodePool, planned: whole.ok, wanted: add }, stage.snapshot);
+      const orders = Array.from({ length: count }, (_, i): Order => {
+        return { planned, id: `${snapshot.now}/${name}/${i}`, reason: "provisioned" };
       });
       const ordered = buy(stage, orders);
       stage = ordered.stage;

@@ -1,5 +1,6 @@
 import { type CapsByCluster, EACH } from "../../core/model/price-caps.ts";
 import { readDollars } from "../../core/node-pool/max-price.ts";
+import { readSchedule } from "../../core/node-pool/schedule.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import {
   bool,
@@ -91,6 +92,28 @@ function readCaps(text: string): CapsByCluster | undefined {
 const readCap: Reader<number | undefined> = (text) =>
   text === "none" ? { value: undefined } : readerOf('dollars an hour such as 120 or 12.50, or "none"', readDollars)(text);
 
+/** A schedule for each cluster, or JSON with a schedule for each that is named. */
+function readSchedules(text: string): Read<Readonly<Record<string, string>>> {
+  if (text === "none") return { value: {} };
+  const byCluster = text.trim().startsWith("{") ? readTexts(text) : { [EACH]: text };
+  if (byCluster === undefined) return { problem: 'is not JSON; set it to JSON such as {"dev":"0 20 * * 1-5 for 10h"}' };
+  for (const schedule of Object.values(byCluster)) {
+    const read = readSchedule(schedule);
+    if ("problem" in read) return { problem: read.problem };
+  }
+  return { value: byCluster };
+}
+
+function readTexts(text: string): Readonly<Record<string, string>> | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    const isTexts = typeof read === "object" && read !== null && Object.values(read).every((value) => typeof value === "string");
+    return isTexts ? (read as Readonly<Record<string, string>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export const SETTINGS = {
   LOG_LEVEL: { as: "logLevel", readBy: "wiring", fallback: "info", read: oneOf("debug", "info", "error") },
   CLOUDWATCH_METRICS: {
@@ -136,6 +159,8 @@ export const SETTINGS = {
   },
   /** USD per hour. */
   STACK_MAX_PRICE_PER_HOUR: { as: "stackMaxPricePerHour", readBy: "decisions", fallback: "none", read: readCap, isOurs: true },
+  /** The text by cluster. */
+  SLEEP_SCHEDULE: { as: "sleepSchedule", readBy: "decisions", fallback: "none", read: readSchedules, isOurs: true },
   BESIDE_KARPENTER: { as: "besideKarpenter", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
   ISOLATED_VPC: { as: "isolatedVpc", readBy: "decisions", fallback: "false", read: bool },
   ENABLE_ZONAL_SHIFT: { as: "zonalShift", readBy: "decisions", fallback: "false", read: bool },

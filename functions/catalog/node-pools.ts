@@ -2,10 +2,12 @@ import { rolloutOfPool } from "../../core/drift/rollout.ts";
 import { equalJson } from "../../core/lib/json.ts";
 import { conditionOf, isTrue } from "../../core/model/conditions.ts";
 import { NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
+import type { NodePool, NodePoolStatus } from "../../core/model/node-pool.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
+import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
 import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
 import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
+import { scheduleOf } from "../shared/schedule-of.ts";
 import { writeStatus } from "../shared/write-status.ts";
 import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
@@ -35,14 +37,19 @@ async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDe
   if (pool.metadata.deletionTimestamp !== undefined) return;
   const current = await mark(pool, context, deps);
   const own = context.nodeClaims.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === current.metadata.name);
-  const status = nodePoolStatus(current, { ...context, rollout: rolloutOfPool(current, context.nodeClass, own) });
+  const [scheduled = current] = withClusterSchedule([current], scheduleOf(cluster.name, deps.settings));
+  const status = nodePoolStatus(scheduled, { ...context, rollout: rolloutOfPool(current, context.nodeClass, own) });
   if (equalJson(status, current.status ?? {})) return;
   await writeStatus("NodePool", { ...current, status }, current.status?.conditions, deps);
   const before = conditionOf(current.status?.conditions, "Ready");
-  const cause = before?.status !== "True" ? "NodePoolReady" : isNewSpec(current) ? "NodePoolChanged" : undefined;
+  const isNew = isNewSpec(current) || asleep(status) !== asleep(current.status);
+  const cause = before?.status !== "True" ? "NodePoolReady" : isNew ? "NodePoolChanged" : undefined;
   if (cause !== undefined && isTrue(status.conditions, "Ready"))
     await wakeUps.wake(definitionWakeUps(cluster.name, cause, "NodePool", pool.metadata.name));
 }
+
+/** The condition Asleep: when it turns, pods wait for nodes or nodes go. */
+const asleep = (status: NodePoolStatus | undefined): string => conditionOf(status?.conditions, "Asleep")?.status ?? "False";
 
 /**
  * Whether the NodePool's spec has changed since its status was written: limits and requirements decide about pods,

@@ -2,6 +2,7 @@ import { logEvent } from "../../core/announcements/log-events.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import { plannedEntry } from "../../core/history/planned.ts";
 import type { Lease } from "../../core/model/lease.ts";
+import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
@@ -14,6 +15,7 @@ import { chooseSurplus } from "../../core/static-capacity/surplus.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { scheduleOf } from "../shared/schedule-of.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
@@ -29,7 +31,7 @@ export async function keepReplicas(cluster: ClusterDeps): Promise<void> {
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
   const decided = await withLease(cluster, async (lease, deps) => {
     let state = await readClusterState(deps);
-    for (const change of replicaChanges(state.snapshot.nodePools, { ...state, claims: state.snapshot.nodeClaims })) {
+    for (const change of replicaChanges(state.snapshot.nodePools, { ...state, claims: state.snapshot.nodeClaims }, deps.now())) {
       if (change.add > 0) state = await addNodes(change, state, lease, deps);
       if (change.remove > 0) await shrink(change, state, deps);
     }
@@ -38,15 +40,15 @@ export async function keepReplicas(cluster: ClusterDeps): Promise<void> {
 }
 
 /** The changes that seem due, read without the lease: under the lease they are counted again. */
-async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
-  const pools = await kubernetes.list("NodePool");
+async function pendingChanges({ cluster, kubernetes, store, settings, now }: ClusterDeps): Promise<readonly ReplicaChange[]> {
+  const pools = withClusterSchedule(await kubernetes.list("NodePool"), scheduleOf(cluster.name, settings));
   if (!pools.some(isStatic)) return [];
   const [claims, records, commands] = await Promise.all([
     kubernetes.list("NodeClaim"),
     store.list(cluster.name),
     store.commands(cluster.name),
   ]);
-  return replicaChanges(pools, { claims, records, commands });
+  return replicaChanges(pools, { claims, records, commands }, now());
 }
 
 /** Returns the state with the NodeClaims, which count for the price caps of the pools that follow. */

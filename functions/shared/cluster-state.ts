@@ -6,6 +6,7 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import { priceCapOf } from "../../core/model/price-caps.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
 import { heldReservations } from "../../core/offerings/reservations.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -23,6 +24,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
 import { withRecentDefinitions } from "./recent-definitions.ts";
+import { scheduleOf } from "./schedule-of.ts";
 import { priceElsewhere } from "./stack-price.ts";
 
 /** What a decision reads: the cluster as it is, the records of intent, and the instance types that can be launched. */
@@ -84,7 +86,8 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
   const priceCap = priceCapOf(cluster.name, settings, elsewhere);
-  const read = { ...snapshot, pods, virtualPods, instanceTypes, disrupting, ...(priceCap && { priceCap }) };
+  const nodePools = withClusterSchedule(snapshot.nodePools, scheduleOf(cluster.name, settings));
+  const read = { ...snapshot, nodePools, pods, virtualPods, instanceTypes, disrupting, ...(priceCap && { priceCap }) };
   const { snapshot: weighed, givenUp } = weighPreferences(read, settings);
   const onTheWay = withInFlight(weighed, records);
   const { reasons, nextAt } = refusedPods(onTheWay, records);

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../../core/model/kubernetes.ts";
-import { MAX_PRICE_PER_HOUR } from "../../core/model/labels.ts";
+import { MAX_PRICE_PER_HOUR, SCHEDULE } from "../../core/model/labels.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
@@ -78,7 +78,7 @@ export async function haveDefinitionsChanged(
 function editions(items: readonly KubernetesObject[]): string {
   const edition = ({ metadata }: KubernetesObject) => [
     ...[metadata.uid, metadata.name, metadata.generation, metadata.deletionTimestamp],
-    metadata.annotations?.[MAX_PRICE_PER_HOUR],
+    ...[metadata.annotations?.[MAX_PRICE_PER_HOUR], metadata.annotations?.[SCHEDULE]],
   ];
   return JSON.stringify(items.map((item) => JSON.stringify(edition(item))).sort());
 }

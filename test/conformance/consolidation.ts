@@ -18,6 +18,7 @@ import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.
 import { drift } from "../../core/disruption/methods/drift.ts";
 import { emptiness } from "../../core/disruption/methods/emptiness.ts";
 import { singleNode } from "../../core/disruption/methods/single-node.ts";
+import { sleep } from "../../core/disruption/methods/sleep.ts";
 import { multiNode } from "../../core/disruption/node-sets/multi-node.ts";
 import { savingsOf } from "../../core/disruption/prices/savings.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
@@ -44,6 +45,7 @@ function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefin
     drift: () => drift(context, candidates, budgets),
     multi: () => multiNode(context, candidates, budgets),
     single: () => singleNode(context, candidates, budgets),
+    sleep: () => sleep(candidates, budgets, snapshot.now),
   };
   const { found } = decide[method]();
   if (!found) return undefined;

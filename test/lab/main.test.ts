@@ -12,7 +12,7 @@ it.for([
   { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too" },
   {
     args: ["inflat"],
-    says: "there is no story, file or folder inflat; the stories are inflate, up-and-down, interruption, replace, spot-to-spot; did you mean inflate?",
+    says: "there is no story, file or folder inflat; the stories are inflate, up-and-down, interruption, night, replace, spot-to-spot; did you mean inflate?",
   },
   { args: ["--setting", "RESERVED_ENIS=1"], says: "--setting is for your own manifests; name their files or folders too" },
   {

@@ -95,6 +95,14 @@ describe("the lab's stories", () => {
     );
   });
 
+  it("night: the nodes of a NodePool that sleeps go, its pods are told until when they wait, and others come before morning", async () => {
+    const lines = await played("night");
+    const node = ["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"];
+    const end = ["disrupting nodeclaim(s)", "tainted node", "deleted node", "deleted nodeclaim"];
+    expect(steps(lines)).toEqual([...node, ...end, ...node]);
+    expect(JSON.stringify(of(lines, "could not schedule pod"))).toContain("default sleeps until 2026-01-01 09:30 UTC");
+  });
+
   it("spot-to-spot: a spot node is replaced by one of the fifteen cheapest types and no more", async () => {
     const messages = (await played("spot-to-spot")).map(({ message }) => message).filter((message) => message.startsWith("disrupting"));
     expect(messages).toHaveLength(2);

@@ -49,7 +49,7 @@ export function budgetLimit(pool: NodePool, reason: DisruptionReason, total: num
     const active = isActiveBudget(budget, now);
     const nodes = nodesOf(budget, total);
     if (active === undefined || nodes === undefined) return 0;
-    const applies = (budget.reasons ?? []).length === 0 || budget.reasons?.includes(reason);
+    const applies = (budget.reasons ?? []).length === 0 || budget.reasons?.some((one) => one === reason);
     if (active && applies) limit = Math.min(limit, nodes);
   }
   return limit;

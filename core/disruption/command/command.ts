@@ -28,8 +28,8 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
 }
 
 /**
- * The command of a decision, to be stored before anything is done. Drift is due at once, because a drifted node stays
- * drifted.
+ * The command of a decision, to be stored before anything is done. Drift and sleep are due at once, because pods that
+ * come or go do not change them.
  */
 export function newCommand(decided: {
   readonly cluster: string;
@@ -62,6 +62,6 @@ export function newCommand(decided: {
     phase: "Validating",
     createdAt: now,
     since: now,
-    dueAt: method === "drift" ? now : now + VALIDATION_DELAY_MS,
+    dueAt: method === "drift" || method === "sleep" ? now : now + VALIDATION_DELAY_MS,
   };
 }

@@ -1,4 +1,5 @@
 import type { CommandRecord } from "../../model/command-record.ts";
+import { isAsleep } from "../../node-pool/schedule.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import { allowance, poolBudgets } from "../cluster/budget.ts";
 import { type Candidate, findCandidates } from "../cluster/candidate.ts";
@@ -8,6 +9,7 @@ import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
 import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
+import { isSleepCandidate } from "../methods/sleep.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
 /**
@@ -24,6 +26,7 @@ export type Validation =
 /** The candidates that the method could choose. */
 function filterOf(method: CommandRecord["method"], now: number): (candidate: Candidate) => boolean {
   if (method === "emptiness") return (candidate) => isEmptinessCandidate(candidate, now);
+  if (method === "sleep") return (candidate) => isSleepCandidate(candidate, now);
   if (method === "drift") return isDriftCandidate;
   return (candidate) => isConsolidationCandidate(candidate, now);
 }
@@ -50,16 +53,20 @@ function closedTo({ onlyDestinations = false, destinations = {} }: CommandRecord
 
 /**
  * Validates a command on a fresh view without the command itself. Emptiness continues with the nodes that are still
- * empty; consolidation needs all its candidates, their budgets, and a simulation with the same result; Drift needs its
- * node to be drifted (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate). A Drift
- * command is carried out at once; one that could not be, or beside which a NodeClaim was planned since, is simulated
- * again too, because that may have used the limits, or be for the pods that it was planned with.
+ * empty, sleep with those whose NodePool still sleeps; consolidation needs all its candidates, their budgets, and a
+ * simulation with the same result; Drift needs its node to be drifted
+ * (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate). A Drift command is carried
+ * out at once; one that could not be, or beside which a NodeClaim was planned since, is simulated again too, because
+ * that may have used the limits, or be for the pods that it was planned with.
  */
 export function validate(command: CommandRecord, view: ClusterView, simulate: Simulate): Validation {
   const planned = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
-  const eligible = findCandidates(view).all.filter(filterOf(command.method, view.now));
+  const sleeps = command.method === "sleep";
+  const eligible = findCandidates(view)
+    .all.filter(({ nodePool }) => isAsleep(nodePool, view.now) === sleeps)
+    .filter(filterOf(command.method, view.now));
   const remaining = eligible.filter(({ nodeClaim }) => planned.has(nodeClaim));
-  const partial = command.method === "emptiness";
+  const partial = command.method === "emptiness" || command.method === "sleep";
   // Since so long ago pods may have come and gone.
   if (partial && view.now - command.createdAt > MAX_EMPTY_AGE_MS) return { holds: false, why: "churn" };
   if (remaining.length === 0 || (!partial && remaining.length < planned.size)) return { holds: false, why: "churn" };

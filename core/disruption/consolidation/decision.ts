@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<Method, DisruptionReason>> = {
   drift: "Drifted",
   multi: "Underutilized",
   single: "Underutilized",
+  sleep: "Asleep",
 };
 
 /**

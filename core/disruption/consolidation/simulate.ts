@@ -1,4 +1,5 @@
 import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
+import { isAsleep } from "../../node-pool/schedule.ts";
 import { isPending, podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
@@ -45,11 +46,12 @@ function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<s
   return unsafe;
 }
 
-/** Names of the initialized nodes inside their consolidateAfter window. */
+/** Names of the nodes that no pod is moved to: inside their consolidateAfter window, or of a pool that sleeps. */
 function settlingNodes(view: ClusterView): ReadonlySet<string> {
   const settling = new Set<string>();
   for (const { name, nodePool, claim, record, initialized } of view.machines.values()) {
     const pool = view.nodePools.get(nodePool ?? "");
+    if (pool && isAsleep(pool, view.now)) settling.add(name);
     const from = pool && initialized ? settledFrom(claim, pool, record) : 0;
     // Infinity (consolidateAfter Never, or a static pool) is no window.
     if (from > view.now && from !== Number.POSITIVE_INFINITY) settling.add(name);

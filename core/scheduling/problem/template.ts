@@ -7,6 +7,7 @@ import type { CostSettings } from "../../model/prices.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { PriceCap, Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
+import { isAsleep } from "../../node-pool/schedule.ts";
 import { dearestOffering } from "../../offerings/dearest.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
@@ -64,12 +65,12 @@ export interface Template {
 const NO_TYPES: readonly InstanceType[] = [];
 
 /**
- * Whether a pool can launch nodes for pods: not static, not being deleted, and not unready. A missing Ready condition
- * counts as ready.
+ * Whether a pool can launch nodes for pods at `now` (ms): not static, not being deleted, not asleep, and not unready. A
+ * missing Ready condition counts as ready.
  */
-export function isUsable(pool: NodePool): boolean {
+export function isUsable(pool: NodePool, now: number): boolean {
   if (pool.spec.replicas !== undefined && pool.spec.replicas !== null) return false;
-  if (pool.metadata.deletionTimestamp) return false;
+  if (pool.metadata.deletionTimestamp || isAsleep(pool, now)) return false;
   const ready = (pool.status?.conditions ?? []).find(({ type }) => type === "Ready");
   return ready === undefined || ready.status === "True";
 }
@@ -86,7 +87,7 @@ export function templatesOf(
   axis: ResourceAxis,
   costSettings: CostSettings,
 ): readonly Template[] {
-  const pools = snapshot.nodePools.filter(isUsable);
+  const pools = snapshot.nodePools.filter((pool) => isUsable(pool, snapshot.now));
   pools.sort((a, b) => weightOf(b) - weightOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
   const weights = [...new Set(pools.map(weightOf))];
   const capsLeft = priceCapsLeft(snapshot, views);

@@ -54,7 +54,7 @@ interface PoolVerdict {
  * each NodePool what ruled it out and what the closest instance type lacks. Everything is computed on demand; results
  * that classes share are computed once.
  *
- *     new Explainer(attempt, nodePools).reason(podClass.index); // "NodePool default: the pod asks for cpu 20, …"
+ *     new Explainer(attempt, nodePools, now).reason(podClass.index); // "NodePool default: the pod asks for cpu 20, …"
  */
 export class Explainer {
   readonly #attempt: Attempt;
@@ -75,7 +75,7 @@ export class Explainer {
   /** By template and requirement set: the types by their share of the pool's limits. */
   readonly #byLimits = new Map<string, readonly number[]>();
 
-  constructor(attempt: Attempt, nodePools: readonly NodePool[]) {
+  constructor(attempt: Attempt, nodePools: readonly NodePool[], now: number) {
     this.#attempt = attempt;
     this.#room = new RoomReasons(attempt.problem);
     this.#topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
@@ -83,7 +83,7 @@ export class Explainer {
     const withTypes = new Set(templates.flatMap(({ name, table }) => (table.types.length > 0 ? [name] : [])));
     this.#unusable = nodePools
       .flatMap((pool) => {
-        const reason = unusablePool(pool, withTypes.has(pool.metadata.name));
+        const reason = unusablePool(pool, withTypes.has(pool.metadata.name), now);
         return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1));

@@ -22,23 +22,25 @@ export interface PoolWithoutTypes {
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, NewScheduler).
  */
 export function poolsWithoutTypes(
-  { nodePools, instanceTypes }: Snapshot,
+  { nodePools, instanceTypes, now }: Snapshot,
   { minValuesPolicy = "Strict" }: { readonly minValuesPolicy?: "Strict" | "BestEffort" } = {},
 ): readonly PoolWithoutTypes[] {
   const sets = new RequirementSets();
-  return nodePools.filter(isUsable).flatMap((pool): readonly PoolWithoutTypes[] => {
-    const table = typeTable(instanceTypes.get(pool.metadata.name) ?? []);
-    if (table.types.length === 0) return [];
-    const { template } = pool.spec;
-    const own = requirementsFrom(template.spec.requirements);
-    const labels = requirementsFromLabels({ ...template.metadata?.labels, [NODE_POOL]: pool.metadata.name });
-    const set = sets.intern(intersectAll(own, labels));
-    const types = table.admitted(set);
-    if (contradictionIn(set.requirements) !== undefined || isEmpty(types)) return [{ pool, byMinValues: false }];
-    const lacks = [...own.values()].some(({ key, minValues }) => {
-      const values = new Set(members(types).flatMap((t) => [...table.valuesOf(t, key)]));
-      return minValues !== undefined && values.size < minValues;
+  return nodePools
+    .filter((one) => isUsable(one, now))
+    .flatMap((pool): readonly PoolWithoutTypes[] => {
+      const table = typeTable(instanceTypes.get(pool.metadata.name) ?? []);
+      if (table.types.length === 0) return [];
+      const { template } = pool.spec;
+      const own = requirementsFrom(template.spec.requirements);
+      const labels = requirementsFromLabels({ ...template.metadata?.labels, [NODE_POOL]: pool.metadata.name });
+      const set = sets.intern(intersectAll(own, labels));
+      const types = table.admitted(set);
+      if (contradictionIn(set.requirements) !== undefined || isEmpty(types)) return [{ pool, byMinValues: false }];
+      const lacks = [...own.values()].some(({ key, minValues }) => {
+        const values = new Set(members(types).flatMap((t) => [...table.valuesOf(t, key)]));
+        return minValues !== undefined && values.size < minValues;
+      });
+      return lacks && minValuesPolicy === "Strict" ? [{ pool, byMinValues: true }] : [];
     });
-    return lacks && minValuesPolicy === "Strict" ? [{ pool, byMinValues: true }] : [];
-  });
 }

@@ -2,18 +2,23 @@ import { BESIDE_READY } from "../../model/conditions.ts";
 import type { Condition } from "../../model/kubernetes.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { foreignNodeClass } from "../../node-pool/foreign-class.ts";
+import { sleepOf, sleepText } from "../../node-pool/schedule.ts";
 
 /**
- * Why a pool launches no nodes for any pending pod; undefined when it does. `hasTypes` says whether instance types are
- * known for the pool: a pool without types whose class is not an EC2NodeClass belongs to another controller.
+ * Why a pool launches no nodes for any pending pod at `now` (ms); undefined when it does. `hasTypes` says whether
+ * instance types are known for the pool: a pool without types whose class is not an EC2NodeClass belongs to another
+ * controller.
  */
-export function unusablePool({ metadata, spec, status }: NodePool, hasTypes: boolean): string | undefined {
+export function unusablePool(pool: NodePool, hasTypes: boolean, now: number): string | undefined {
+  const { metadata, spec, status } = pool;
   if (metadata.deletionTimestamp) return "is being deleted";
   const foreign = hasTypes ? undefined : foreignNodeClass({ spec });
   if (foreign !== undefined) return `cannot be used: ${foreign}`;
   if (spec.replicas !== undefined && spec.replicas !== null) {
     return `is static (spec.replicas is ${spec.replicas}): it keeps its number of nodes and adds none for pods; raise spec.replicas, or make a pool without it`;
   }
+  const sleep = sleepOf(pool, now);
+  if (sleep.isAsleep) return sleepText(pool, sleep);
   const ready = (status?.conditions ?? []).find(({ type }) => type === "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
   const { type, reason, message } = cause(status?.conditions ?? []) ?? ready;

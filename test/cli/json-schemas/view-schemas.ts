@@ -30,7 +30,7 @@ const node = z.strictObject({
   }),
 });
 const budget = z.strictObject({
-  ...{ reason: z.enum(["Empty", "Underutilized", "Drifted"]), total: count, disrupting: count },
+  ...{ reason: z.enum(["Empty", "Underutilized", "Drifted", "Asleep"]), total: count, disrupting: count },
   ...{ limit: count.nullable().describe("null without a limit"), allowed: count.nullable(), text: z.string(), changesAt: ms.optional() },
 });
 const nodePool = z.strictObject({

@@ -114,6 +114,19 @@ describe("status", () => {
           ]),
         ),
     },
+    {
+      says: "note   NodePool night: NodePool sleeps until 06:00",
+      isHealthy: true,
+      breaks: (world) => {
+        world.put(
+          pool("night", [
+            { type: "Asleep", status: "True", message: "NodePool sleeps until 06:00" },
+            { type: "Ready", status: "True" },
+          ]),
+        );
+        world.put(waitingPod("web", minutesAgo(11)));
+      },
+    },
     { says: "FAULT  EC2NodeClass new: not Ready: no function has looked", breaks: (world) => world.put(nodeClass("new", [])) },
     {
       says: "note   pods: 1 wait for a node: shop/web 40 s",

@@ -10,6 +10,7 @@ import { simulateWithSolve } from "../../../core/disruption/consolidation/simula
 import { drift } from "../../../core/disruption/methods/drift.ts";
 import { emptiness } from "../../../core/disruption/methods/emptiness.ts";
 import { inTurns, singleNode } from "../../../core/disruption/methods/single-node.ts";
+import { sleep } from "../../../core/disruption/methods/sleep.ts";
 import { multiNode } from "../../../core/disruption/node-sets/multi-node.ts";
 import { describeBlocked } from "../../../core/disruption/reports/wording.ts";
 import { instanceType, NOW, nodePool, pdb, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
@@ -33,6 +34,8 @@ function run(
       return multiNode(context, all, budgets);
     case "single":
       return singleNode(context, all, budgets);
+    case "sleep":
+      return sleep(all, budgets, NOW);
   }
 }
 

@@ -50,7 +50,7 @@ describe("the claims of a static pool", () => {
 describe("a pool's replicas", () => {
   const three = { claims: [claim("a"), claim("b"), claim("c")] };
   const change = (of: NodePool, known: Partial<ClaimFacts>): string => {
-    const [found] = replicaChanges([of], facts(known));
+    const [found] = replicaChanges([of], facts(known), 0);
     return found ? `${found.current} of ${found.desired}: +${found.add} -${found.remove}${found.limited ? " limited" : ""}` : "nothing";
   };
 
@@ -83,6 +83,6 @@ describe("a pool's replicas", () => {
 
   it("a pool that is being deleted is left alone", () => {
     const { metadata, ...rest } = pool(5);
-    expect(replicaChanges([{ ...rest, metadata: { ...metadata, deletionTimestamp: at(1) } }], facts())).toEqual([]);
+    expect(replicaChanges([{ ...rest, metadata: { ...metadata, deletionTimestamp: at(1) } }], facts(), 0)).toEqual([]);
   });
 });
