@@ -3,8 +3,7 @@ import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import { admitsOffering, type OfferingRequirements, offeringRequirementsOf } from "../requirements/offerings.ts";
-import { has } from "../requirements/requirement.ts";
-import { compatible, requirementsFrom } from "../requirements/requirements.ts";
+import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
 
 /**
  * USD per hour of the most expensive offering that some requirements allow; 0 without a price. What is unavailable now
@@ -13,6 +12,8 @@ import { compatible, requirementsFrom } from "../requirements/requirements.ts";
 export function dearestOffering({ offerings }: InstanceType, requirements: OfferingRequirements): number {
   return offerings.reduce((most, offering) => (admitsOffering(requirements, offering) ? Math.max(most, offering.price) : most), 0);
 }
+
+const requirementsOf: (type: InstanceType) => Requirements = oncePer(({ requirements }) => requirementsFrom(requirements));
 
 const typesByName: (types: readonly InstanceType[]) => ReadonlyMap<string, InstanceType> = oncePer(
   (types) => new Map(types.map((type) => [type.name, type])),
@@ -41,10 +42,11 @@ export function mostPerHour({ labels, requirements }: PricedMachine, types: read
     return offering?.price ?? 0;
   }
   const wanted = requirementsFrom(requirements);
-  const names = wanted.get(INSTANCE_TYPE);
-  const possible = types.filter(
-    (type) => (names === undefined || has(names, type.name)) && compatible(wanted, requirementsFrom(type.requirements), WELL_KNOWN_LABELS),
-  );
+  // A NodeClaim of ours lists the types that suit it; only one of a static pool or of a user does not.
+  const listed = requirements.find(({ key, operator }) => key === INSTANCE_TYPE && operator === "In")?.values;
+  const possible =
+    listed?.flatMap((name) => typesByName(types).get(name) ?? []) ??
+    types.filter((type) => compatible(wanted, requirementsOf(type), WELL_KNOWN_LABELS));
   const onOfferings = offeringRequirementsOf(wanted);
   return possible.reduce((most, type) => Math.max(most, dearestOffering(type, onOfferings)), 0);
 }

@@ -51,19 +51,25 @@ export function priceCapsLeft(snapshot: Snapshot, views: readonly NodeView[]): (
  */
 export function pricesByPool(snapshot: Snapshot, views: readonly NodeView[]): ReadonlyMap<string, number> {
   const known = new Map(snapshot.nodePools.map(({ metadata }) => [metadata.name, 0]));
-  const add = (pool: string | undefined, labels: Readonly<Record<string, string>>, claim: NodeClaim | undefined): void => {
+  const add = (pool: string | undefined, machine: object, labels: Readonly<Record<string, string>>, claim: NodeClaim | undefined): void => {
     const before = pool === undefined ? undefined : known.get(pool);
     if (pool === undefined || before === undefined) return;
-    const machine = { labels, requirements: claim?.spec.requirements ?? [] };
-    known.set(pool, before + micros(mostPerHour(machine, snapshot.instanceTypes.get(pool) ?? NO_TYPES)));
+    const types = snapshot.instanceTypes.get(pool) ?? NO_TYPES;
+    const last = priced.get(machine);
+    const price = last?.types === types ? last.price : micros(mostPerHour({ labels, requirements: claim?.spec.requirements ?? [] }, types));
+    priced.set(machine, { types, price });
+    known.set(pool, before + price);
   };
-  for (const { nodePool, markedForDeletion, labels, claim } of views) if (!markedForDeletion) add(nodePool, labels, claim);
+  for (const view of views) if (!view.markedForDeletion) add(view.nodePool, view, view.labels, view.claim);
   for (const claim of snapshot.nodeClaims) {
     const { labels = {} } = claim.metadata;
-    if (isToBeLaunched(claim)) add(labels[NODE_POOL], labels, claim);
+    if (isToBeLaunched(claim)) add(labels[NODE_POOL], claim, labels, claim);
   }
   return known;
 }
+
+/** Prices of nodes and NodeClaims: a consolidation pass makes hundreds of problems of one snapshot. */
+const priced = new WeakMap<object, { readonly types: readonly InstanceType[]; readonly price: number }>();
 
 /** What all nodes of NodePools cost together at most, counted as caps count them, USD per hour. */
 export function priceOfNodes(snapshot: Snapshot): number {
