@@ -89,6 +89,13 @@ const scale =
 
 const MINUTE = 60_000;
 
+/** A NodePool that sleeps from six minutes after midnight, and wakes six minutes later. */
+function asleepAtSix(): ApiObject {
+  const pool = nodePool([ON_DEMAND, FAMILIES]);
+  const annotations = { "karpenter-serverless/schedule": "6 0 * * * for 11m", "karpenter-serverless/max-price-per-hour": "50" };
+  return { ...pool, metadata: { ...pool.metadata, annotations } };
+}
+
 /** The stories that are killed at each of their remote calls. */
 export const STORIES: readonly Story[] = [
   {
@@ -140,6 +147,17 @@ export const STORIES: readonly Story[] = [
       { what: "a buffer for 1 pod", wait: 2 * MINUTE, act: (lab) => lab.world.apply(SPARE) },
       { what: "0 to 1 replica, in its room", wait: 3 * MINUTE, act: scale(1) },
       { what: "the buffer goes", wait: 5 * MINUTE, act: (lab) => void lab.world.delete("CapacityBuffer", "spare", "default") },
+    ],
+  },
+  {
+    // Also under price caps that are far: what they write must not matter.
+    name: "sleep",
+    settings: { stackMaxPricePerHour: 100 },
+    objects: [NODE_CLASS, asleepAtSix(), deployment(0, { cpu: "1" })],
+    acts: [
+      { what: "0 to 3 replicas", wait: 4 * MINUTE, act: scale(3) },
+      { what: "the night begins", wait: 5 * MINUTE, act: () => {} },
+      { what: "the night ends", wait: 6 * MINUTE, act: () => {} },
     ],
   },
   {
