@@ -2,7 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { solve } from "../../../core/scheduling/solve.ts";
-import { CATALOGUE, instanceType, nodePool, nodeWithClaim, pods, scenario, snapshotOf, ZONES } from "../../support/scheduling/builders.ts";
+import {
+  CATALOGUE,
+  instanceType,
+  nodePool,
+  nodeWithClaim,
+  pod,
+  pods,
+  scenario,
+  snapshotOf,
+  ZONES,
+} from "../../support/scheduling/builders.ts";
 import { brokenRules } from "../../support/scheduling/check-plan.ts";
 import { planToJson, scenarioToSnapshot } from "../../support/scheduling/scenario.ts";
 import { catalogues, deployments } from "./packing/packing-builders.ts";
@@ -38,6 +48,19 @@ describe("a cap in dollars an hour", () => {
       snapshotOf({ instanceTypes: ONE_SIZE, pods: pods(6, "web"), nodePools }, { priceCap: { of: "cluster", perHour: 0.4, elsewhere: 0 } }),
     );
     expect(plan.newNodeClaims.map((claim) => claim.nodePool).sort()).toEqual(["a", "a", "b", "b"]);
+  });
+
+  it("of the cluster holds when the claims of three NodePools become the most expensive types that they list", () => {
+    const instanceTypes = [0.1, 0.2, 0.4].map((price, i) => instanceType(`m.x${i}`, 2, 8, { price }));
+    const teams = ["a", "b", "c"];
+    const nodePools = teams.map((team) => nodePool(team, { labels: { team } }));
+    const waiting = teams.map((team) => pod(team, { cpu: "1" }, { nodeSelector: { team } }));
+    const cap = { of: "cluster", perHour: 0.5, elsewhere: 0 } as const;
+    const { newNodeClaims } = solve(snapshotOf({ instanceTypes, pods: waiting, nodePools }, { priceCap: cap }));
+    const priceOf = (name: string): number => instanceTypes.find((type) => type.name === name)?.offerings[0]?.price ?? 0;
+    const most = newNodeClaims.map((claim) => Math.max(...claim.instanceTypes.map(priceOf)));
+    expect(newNodeClaims).toHaveLength(3);
+    expect(most.toSorted()).toEqual([0.1, 0.1, 0.2]);
   });
 
   it("of the stack leaves what other clusters do not use, and a pod that waits is told of them", () => {

@@ -10,6 +10,7 @@ const PAYBACK = ["test/core/disruption/consolidation/payback.test.ts"];
 const VALIDATE = ["test/core/disruption/command/validate.test.ts"];
 const METHODS = ["test/core/disruption/methods.test.ts"];
 const CANDIDATE = ["test/core/disruption/cluster/candidate.test.ts"];
+const SLEEP = ["test/core/disruption/methods/sleep.test.ts"];
 
 /** Rules of consolidation: which nodes are removed together, which stay, and what may replace them. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -412,5 +413,37 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "const TINY_CLUSTER_NODES = 30;",
     to: "const TINY_CLUSTER_NODES = 31;",
     tests: NODE_SET_SEARCH,
+  },
+  {
+    name: "sleep-budget",
+    rule: "nodes of a sleeping NodePool go as its budgets allow",
+    file: "core/disruption/methods/sleep.ts",
+    from: "if (budget.take(candidate.nodePool.metadata.name)) return size.take(candidate);",
+    to: "if (size.take(candidate)) return true;",
+    tests: SLEEP,
+  },
+  {
+    name: "sleep-held",
+    rule: "a pod that may not be disrupted keeps its node at night",
+    file: "core/disruption/methods/sleep.ts",
+    from: "return heldByPod === undefined && isAsleep(nodePool, now);",
+    to: "return isAsleep(nodePool, now);",
+    tests: SLEEP,
+  },
+  {
+    name: "sleep-destination",
+    rule: "no pod is moved to a node of a sleeping NodePool",
+    file: "core/disruption/consolidation/simulate.ts",
+    from: "if (pool && isAsleep(pool, view.now)) settling.add(name);",
+    to: "",
+    tests: SLEEP,
+  },
+  {
+    name: "sleep-lead",
+    rule: "a NodePool wakes before the morning",
+    file: "core/node-pool/schedule.ts",
+    from: "const until = morning - LEAD_MS;",
+    to: "const until = morning;",
+    tests: ["test/core/node-pool/schedule.test.ts"],
   },
 ];

@@ -3,6 +3,7 @@ import type { Mutation } from "../mutation.ts";
 const SOLVE = ["test/core/scheduling/solve.test.ts"];
 const ALTERNATIVE_TERMS = ["test/core/scheduling/alternative-terms.test.ts"];
 const WEIGHTS_AND_LIMITS = ["test/core/scheduling/weights-and-limits.test.ts"];
+const PRICE_CAPS = ["test/core/scheduling/price-caps.test.ts"];
 const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
 const ALL_DIFFERENT = ["test/core/scheduling/all-different.test.ts"];
 const OPTIMAL_PARTS = ["test/core/scheduling/packing/optimal-packer.test.ts"];
@@ -641,5 +642,29 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "!isNarrower(key, own.get(key), other) && !allTypesMeet(other)",
     to: "!isNarrower(key, own.get(key), other)",
     tests: ["test/core/scheduling/rules/topology-group.test.ts"],
+  },
+  {
+    name: "shared-price-cap",
+    rule: "what one NodePool takes of the cluster's price cap is gone for the others",
+    file: "core/scheduling/claims/limits.ts",
+    from: "if (r === account.shared) this.#share(freed, account);",
+    to: "",
+    tests: PRICE_CAPS,
+  },
+  {
+    name: "shared-price-cap-at-the-end",
+    rule: "further types of one NodePool's claims leave the others less of the cluster's price cap",
+    file: "core/scheduling/claims/limits.ts",
+    from: "if (account.shared >= 0) this.#share(-(furtherTypesOf(account)[account.shared] ?? 0), account);",
+    to: "",
+    tests: PRICE_CAPS,
+  },
+  {
+    name: "dearest-offering",
+    rule: "a NodeClaim counts as the most expensive offering that it allows",
+    file: "core/offerings/dearest.ts",
+    from: "Math.max(most, offering.price) : most), 0);",
+    to: "Math.min(most || offering.price, offering.price) : most), 0);",
+    tests: PRICE_CAPS,
   },
 ];
