@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { headroomOf } from "../../core/capacity-buffers/headroom.ts";
 import { bufferStatus } from "../../core/capacity-buffers/status.ts";
 import type { CapacityBuffer } from "../../core/model/capacity-buffer.ts";
+import { PRICE_PER_HOUR } from "../../core/model/labels.ts";
+import type { NodePool } from "../../core/model/node-pool.ts";
+import { nodePoolStatus } from "../../core/node-pool/status.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
 import { CHANGES, capacityBuffer, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";
@@ -82,6 +85,23 @@ function checks(cluster: TestCluster): readonly Check[] {
         await submit(cluster, ["create"], nodeClass({}));
         const options: unknown = JSON.parse(await read("get", "ec2nc", "sample", "-o", "jsonpath={.spec.metadataOptions}"));
         return same(options, { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" });
+      },
+    ],
+    [
+      "a NodePool with a price cap and a schedule, and the status that the functions write",
+      async () => {
+        const capped = { "karpenter-serverless/max-price-per-hour": "12.50" };
+        const annotations = { ...capped, "karpenter-serverless/schedule": "TZ=Europe/Berlin 0 20 * * 1-4 for 10h" };
+        const sample = nodePool({}) as NodePool;
+        const answer = await submit(cluster, ["apply"], { ...sample, metadata: { ...sample.metadata, annotations } });
+        if (answer !== "") return answer;
+        const found = JSON.parse(await read("get", "nodepool", "sample", "-o", "json")) as NodePool;
+        const now = Date.parse("2026-01-05T22:00:00Z");
+        const status = nodePoolStatus(found, { nodeClass: undefined, nodeClaims: [], nodes: [], price: 0.0425, now });
+        await read("patch", "nodepool", "sample", "--subresource=status", "--type=merge", "-p", JSON.stringify({ status }));
+        const written = JSON.parse(await read("get", "nodepool", "sample", "-o", "json")) as NodePool;
+        const asleep = written.status?.conditions?.find(({ type }) => type === "Asleep")?.status;
+        return same([written.status?.resources?.[PRICE_PER_HOUR], asleep], ["0.0425", "True"]);
       },
     ],
     ["columns of nodepools", async () => columns(await read("get", "nodepools"), "NAME NODECLASS NODES READY AGE")],
