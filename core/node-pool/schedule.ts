@@ -128,18 +128,23 @@ function endOfWindow({ cron, lengthMs }: Schedule["windows"][number], zone: stri
   return end;
 }
 
-/** The first hit after `time`, ms since the epoch: while a clock is put back, its wall shows times that were over. */
+/** The first hit after `time`, ms since the epoch. A clock that is put back shows times that were over. */
 function nextStart(cron: Cron, zone: string, time: number): number | undefined {
   let hit = nextHit(cron, toWallClock(time, zone) - MAX_CLOCK_CHANGE_MS);
   while (hit !== undefined && fromWallClock(hit, zone) <= time) hit = nextHit(cron, hit);
   return hit === undefined ? undefined : fromWallClock(hit, zone);
 }
 
+const UNTIL = " sleeps until ";
+
+/** Whether a reason why a pod has no place names a NodePool that sleeps: the pod may have one in the morning. */
+export const waitsForMorning = (reason: string): boolean => reason.includes(UNTIL);
+
 /** "sleeps until 2026-01-02 06:00 UTC (schedule 0 20 * * * for 10h); nodes are made from 05:55 on". */
 export function sleepText(pool: Pick<NodePool, "metadata">, { morning, until }: Extract<Sleep, { readonly isAsleep: true }>): string {
   const [day = "", clock = ""] = rfc3339(morning).split("T");
   const lead = rfc3339(until).slice(11, 16);
-  return `sleeps until ${day} ${clock.slice(0, 5)} UTC (schedule ${pool.metadata.annotations?.[SCHEDULE]}); nodes are made from ${lead} on`;
+  return `${UNTIL.trimStart()}${day} ${clock.slice(0, 5)} UTC (schedule ${pool.metadata.annotations?.[SCHEDULE]}); nodes are made from ${lead} on`;
 }
 
 /** The pools, those without a schedule of their own with that of the cluster. */

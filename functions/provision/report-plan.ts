@@ -1,6 +1,7 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
+import { waitsForMorning } from "../../core/node-pool/schedule.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import type { PendingPods } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -57,9 +58,13 @@ export function reportPlan(
   deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
 }
 
-/** Publishes how many pods no NodePool can hold, and how many of those were not tried. */
+/**
+ * Publishes how many pods no NodePool can hold, and how many of those were not tried. Pods that wait for a NodePool to
+ * wake are not among them: nobody is to be called for them at night.
+ */
 export function reportWaiting({ podErrors }: Plan, ignored: PendingPods["ignored"], { metrics }: Pick<ClusterDeps, "metrics">): void {
-  metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(podErrors).length);
+  const left = Object.values(podErrors).filter((reason) => !waitsForMorning(reason));
+  metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, left.length);
   metrics.gauge("scheduler_ignored_pods_count", {}, ignored.length);
 }
 

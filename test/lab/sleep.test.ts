@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sentenceOf } from "../../core/history/sentence.ts";
 import { SCHEDULE } from "../../core/model/labels.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import type { memoryMetrics } from "../../functions/adapters/metrics.ts";
 import type { Lab } from "../../lab/host.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, START } from "../simulation/story.ts";
 import {
@@ -44,6 +45,9 @@ const conditionOf = (lab: Lab) => {
   return conditions.find(({ type }) => type === "Asleep");
 };
 
+const lastOf = (lab: Lab, gauge: string): number | undefined =>
+  (lab.deps.metrics as ReturnType<typeof memoryMetrics>).records.findLast(({ name }) => name === gauge)?.value;
+
 /** A lab in which so many pods run, shortly before the evening. */
 async function evening(objects: readonly ApiObject[], replicas: number, options: Parameters<typeof ready>[1] = {}): Promise<Lab> {
   const lab = await ready([NODE_CLASS, ...objects, INFLATE], options);
@@ -71,6 +75,8 @@ describe("a NodePool that sleeps at night", () => {
     expect(messagesOf(lab, "FailedScheduling").at(-1)).toContain(
       `NodePool can launch nodes: default sleeps until 2026-01-01 00:40 UTC (schedule ${NIGHT}); nodes are made from 00:35 on`,
     );
+    // Nobody is called at night for pods that wait for the morning.
+    expect(lastOf(lab, "scheduler_unschedulable_pods_count")).toBe(0);
     await until(lab, MORNING);
     expect(runningPods(lab)).toBe(6);
     expect(conditionOf(lab)).toMatchObject({ status: "False" });

@@ -7,9 +7,11 @@ import {
   sleepAt,
   sleepOf,
   sleepText,
+  waitsForMorning,
   withClusterSchedule,
 } from "../../../core/node-pool/schedule.ts";
-import { nodePool } from "../../support/scheduling/builders.ts";
+import { solve } from "../../../core/scheduling/solve.ts";
+import { nodePool, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const poolWith = (schedule: string | undefined) => {
   const pool = nodePool();
@@ -102,6 +104,15 @@ describe("a schedule of sleep", () => {
     expect(sleep.isAsleep && sleepText(pool, sleep)).toBe(
       "sleeps until 2026-01-06 06:00 UTC (schedule 0 20 * * * for 10h); nodes are made from 05:55 on",
     );
+  });
+
+  it("tells a pod that it waits for the morning from one that nothing can hold", () => {
+    const cut = { ...poolWith(NIGHTS), metadata: { name: "night", annotations: { [SCHEDULE]: NIGHTS } } };
+    const big = pod("big", { cpu: "4000" });
+    const reasonAt = (text: string): string =>
+      solve({ ...snapshotOf({ nodePools: [cut], pods: [big] }), now: Date.parse(text) }).podErrors["default/big"] ?? "";
+    expect(waitsForMorning(reasonAt("2026-01-05T22:00:00Z"))).toBe(true);
+    expect(waitsForMorning(reasonAt("2026-01-05T12:00:00Z"))).toBe(false);
   });
 
   it("of the cluster is that of NodePools without one, and never opts out of it", () => {
