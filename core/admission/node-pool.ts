@@ -1,4 +1,5 @@
-import { NODE_CLASS_GROUP } from "../model/labels.ts";
+import { nearest } from "../lib/nearest.ts";
+import { MAX_PRICE_PER_HOUR, NODE_CLASS_GROUP, SCHEDULE } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { nodePoolProblems } from "../node-pool/validate.ts";
 import { isStatic } from "../static-capacity/claim.ts";
@@ -32,11 +33,20 @@ export function reviewNodePool(pool: NodePool, gates: Gates): AdmissionVerdict {
   return together({ problems, warnings: [...warnings, ...ignored(pool, gates)] }, reviewBudgets(disruption?.budgets));
 }
 
+/** Our own annotations that users write on NodePools. */
+const OWN: readonly string[] = [MAX_PRICE_PER_HOUR, SCHEDULE];
+const PREFIX = "karpenter-serverless/";
+
 /** NodePools that are ignored: nothing else would say why they launch no nodes. */
 function ignored(pool: NodePool, gates: Gates): readonly string[] {
   const { group, kind } = pool.spec.template.spec.nodeClassRef;
+  const misspelt = Object.keys(pool.metadata.annotations ?? {}).flatMap((key) => {
+    const meant = OWN.includes(key) || !key.startsWith(PREFIX) ? undefined : nearest(key, OWN);
+    return meant === undefined ? [] : [`metadata.annotations: ${key} has no effect; did you mean ${meant}?`];
+  });
   const withoutGate = isStatic(pool) && !gates.StaticCapacity;
   return [
+    ...misspelt,
     ...(withoutGate
       ? ["spec.replicas: feature gate StaticCapacity is off, so the pool makes no nodes; add it to FEATURE_GATES and deploy again"]
       : []),

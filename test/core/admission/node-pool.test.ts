@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { review } from "../../../core/admission/review.ts";
 import type { JsonObject } from "../../../core/lib/json.ts";
+import { MAX_PRICE_PER_HOUR as CAP, SCHEDULE } from "../../../core/model/labels.ts";
 import { nodePool } from "../../infra/crd-samples.ts";
 import { nodeOverlay } from "../../infra/node-overlay-samples.ts";
 
@@ -161,4 +162,32 @@ describe("a NodeOverlay", () => {
 
 it("objects of other kinds are accepted", () => {
   expect(review({ kind: "NodeClaim" })).toEqual({ problems: [], warnings: [] });
+});
+
+it.for([
+  { name: "a price cap and a schedule", annotations: { [CAP]: "12.50", [SCHEDULE]: "0 20 * * 1-5 for 10h" }, problems: [], warnings: [] },
+  {
+    name: "a price cap with a comma",
+    annotations: { [CAP]: "12,50" },
+    problems: [`metadata.annotations: ${CAP} is "12,50"; write dollars an hour as a number, such as "12.50"`],
+    warnings: [],
+  },
+  {
+    name: "a schedule without a duration",
+    annotations: { [SCHEDULE]: "0 20 * * *" },
+    problems: [
+      `metadata.annotations: ${SCHEDULE} "0 20 * * *" is no schedule; write a cron expression and a duration, such as "0 20 * * 1-5 for 10h"`,
+    ],
+    warnings: [],
+  },
+  {
+    name: "a name that is almost that of an annotation",
+    annotations: { "karpenter-serverless/max-price-per-hr": "12.50" },
+    problems: [],
+    warnings: [`metadata.annotations: karpenter-serverless/max-price-per-hr has no effect; did you mean ${CAP}?`],
+  },
+  { name: "an annotation of another tool", annotations: { "example.com/schedule": "x" }, problems: [], warnings: [] },
+])("a NodePool with $name is judged by its annotations", ({ annotations, problems, warnings }) => {
+  const pool = nodePool({}) as { readonly metadata: object };
+  expect(review({ ...pool, metadata: { ...pool.metadata, annotations } } as JsonObject)).toEqual({ problems, warnings });
 });
