@@ -38,6 +38,9 @@ describe("parseConfig", () => {
       kubeClientBurst: 300,
       settings: {
         besideKarpenter: false,
+        maxPricePerHour: {},
+        stackMaxPricePerHour: undefined,
+        sleepSchedule: {},
         capacityBuffer: false,
         nodeOverlay: false,
         nodeRepair: false,

@@ -233,8 +233,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/scheduling/problem/template.ts",
-        find: "if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);",
-        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) subtract(view.capacity);",
+        find: "if (view.nodePool === poolName && !view.markedForDeletion) subtract(view.capacity);",
+        replace: "if (view.nodePool === poolName && !view.markedForDeletion && view.initialized) subtract(view.capacity);",
       },
     ],
   },
@@ -422,7 +422,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/disruption/command/command.ts",
-        find: 'dueAt: method === "drift" ? now : now + VALIDATION_DELAY_MS,',
+        find: 'dueAt: method === "drift" || method === "sleep" ? now : now + VALIDATION_DELAY_MS,',
         replace: "dueAt: now + 0 * VALIDATION_DELAY_MS,",
       },
     ],
