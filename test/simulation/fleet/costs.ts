@@ -22,7 +22,7 @@ const PAGE_MS = 90;
  */
 const OBJECT_CPU_MS = 0.065;
 const TABLE_MS = 5;
-const TABLE_WRITE_MS = 8;
+export const TABLE_WRITE_MS = 8;
 /** DynamoDB answers a query in pages of 1 MB: some 900 records. */
 const RECORDS_PER_PAGE = 900;
 const RECORD_CPU_MS = 0.06;

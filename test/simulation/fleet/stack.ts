@@ -1,6 +1,5 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Catalogue } from "../../../core/offerings/catalogue.ts";
-import type { Fleet } from "../../../core/ports/fleet.ts";
 import { managedObjects } from "../../../functions/adapters/kubernetes/managed-objects.ts";
 import { type LogRecord, memoryLog } from "../../../functions/adapters/log.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
@@ -20,7 +19,7 @@ import { history } from "../invariants/history.ts";
 import { CHECK_MS, type Scene } from "../invariants/invariant.ts";
 import { type Observer, observer } from "../observe.ts";
 import { type PlayedCluster, telling } from "./cluster.ts";
-import { costOf, SILENT_READ_MS, SILENT_WRITE_MS } from "./costs.ts";
+import { costOf, SILENT_READ_MS, SILENT_WRITE_MS, TABLE_WRITE_MS } from "./costs.ts";
 import { ec2Account } from "./ec2.ts";
 import { currentEnvironment, type Environment, type Lambda } from "./lambda.ts";
 
@@ -44,14 +43,20 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
   if (first === undefined) throw new Error("a stack needs a cluster");
   const { world } = first;
   const byName = new Map(clusters.map((cluster) => [cluster.spec.name, cluster]));
-  const cloud = simulatedCloud(world, { catalogue, kubelets: first.kubelets, others: new Map([...byName].slice(1)) });
   const queues = simulatedWakeUps(world, (queue) => eventSourceOf(queue, clusters.length));
   const table = sqliteNodeClaimStore();
+  const account = ec2Account(clock, world.random.fork("ec2 requests"), {
+    swapPace: async (...args) => {
+      await clock.sleep(TABLE_WRITE_MS);
+      return table.swapPace(...args);
+    },
+  });
+  const { request } = account;
+  const cloud = simulatedCloud(world, { catalogue, kubelets: first.kubelets, others: new Map([...byName].slice(1)), request });
   for (const { standing } of clusters) await standing?.record(table);
   const observers = new Map(clusters.flatMap((cluster) => (isOrdinary(cluster) ? [[cluster.spec.name, observer()] as const] : [])));
   const calls = new Map(clusters.map(({ spec }) => [spec.name, new Map<string, number>()]));
   const ids = world.random.fork("ids");
-  const account = ec2Account(clock);
 
   /** Time passes before and after each call; the laws look on in between. */
   const hooksOf = (cluster: PlayedCluster | undefined): CallHooks => {
@@ -88,7 +93,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
     throw new Error(`${method} https://${name}.example: no answer within 10 s`);
   };
 
-  const depsOf = (cluster: PlayedCluster, fleet: Fleet): LifecycleDeps & CatalogClusterDeps => {
+  const depsOf = (cluster: PlayedCluster): LifecycleDeps & CatalogClusterDeps => {
     const { name } = cluster.spec;
     const hooks = hooksOf(cluster);
     const guarded = <T extends object>(port: T, of: string): T => withIntercept(port, of, hooks);
@@ -99,7 +104,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       },
       kubernetes: managedObjects(guarded(cluster.kubernetes, "kubernetes")),
       store: activeStore(guarded(telling(table, cluster), "store"), clock.now),
-      fleet: guarded(cluster.standing?.fleet(fleet) ?? fleet, "fleet"),
+      fleet: guarded(cluster.standing?.fleet(cloud.fleet) ?? cloud.fleet, "fleet"),
       wakeUps: guarded(queues, "wakeUps"),
       inventory: guarded(cloud.inventory, "inventory"),
       catalogue: async () => catalogue,
@@ -119,7 +124,6 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
   /** What one process of a function has: memories of its own. */
   const entryDeps = () => {
     const known = new Map<string, LifecycleDeps & CatalogClusterDeps>();
-    const fleet = account.client(cloud.fleet);
     const described = withIntercept(table, "store", hooksOf(undefined));
     return {
       clusters: [...byName.keys()],
@@ -128,7 +132,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
         if (cluster === undefined) return undefined;
         // The cluster's description, once for each process.
         if (!known.has(name)) await described.documentVersion(`cluster/${name}`);
-        const deps = known.get(name) ?? depsOf(cluster, fleet);
+        const deps = known.get(name) ?? depsOf(cluster);
         known.set(name, deps);
         return deps;
       },
@@ -161,7 +165,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
   cloud.onEvent((event) => queues.interruption.send(JSON.stringify(event)));
 
   for (const cluster of clusters) {
-    const deps = { ...depsOf(cluster, cloud.fleet), store: table, wakeUps: queues };
+    const deps = { ...depsOf(cluster), store: table, wakeUps: queues };
     const ringing = { ...cluster.world, onChange: (listener: Parameters<typeof cluster.world.onChange>[0]) => listen(cluster, listener) };
     ringFromChanges(ringing, deps, ["notify"]);
   }
