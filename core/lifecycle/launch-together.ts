@@ -12,8 +12,6 @@ import type { ClaimView, Step } from "./action.ts";
  * anybody acts on it. A NodeClaim that comes when its group is closed is launched alone.
  */
 
-/** How long a member waits for the others. No benchmark has tuned it. */
-const JOIN_MS = 8_000;
 /** Members whose time has come look in turn, so that the first closes the group for all. */
 const JOIN_STEP_MS = 250;
 /** When members send a request whose sender has not answered: longer than any call takes. No benchmark has tuned it. */
@@ -34,7 +32,7 @@ export function launchTogether(view: ClaimView, record: NodeClaimRecord, claim: 
     const isMember = group !== "none" && group.members.some(({ name }) => name === record.name);
     if (group === "none" || !isMember || plan.joinedAt === undefined)
       return { actions: [{ type: "JoinLaunch", record, claim }], again: true };
-    const due = plan.joinedAt + JOIN_MS + placeOf(record.name, plan.members) * JOIN_STEP_MS;
+    const due = plan.joinedAt + plan.joinMs + placeOf(record.name, plan.members) * JOIN_STEP_MS;
     if (!isComplete(plan, group) && now < due) return { actions: [], wakeAt: due };
     return { actions: [{ type: "CloseLaunch", record, claim, group }], again: true };
   }

@@ -127,6 +127,8 @@ export interface LaunchGroupPlan {
   readonly requests: ResourceList;
   /** Of offerings with one price the zone that EC2 is told first, as a place in the order of all zones. */
   readonly zoneTurn: number;
+  /** How long a member waits for the others, ms. */
+  readonly joinMs: number;
   /** When the NodeClaim was ready to join, ms. From then on only code that knows groups may launch it. */
   readonly joinedAt?: number;
 }

@@ -62,7 +62,7 @@ const launch = fields(
   { context: string },
 );
 
-const launchGroup = fields({ id: string, members: strings, requests: mapOf(amount), zoneTurn: number }, { joinedAt: time });
+const launchGroup = fields({ id: string, members: strings, requests: mapOf(amount), zoneTurn: number, joinMs: number }, { joinedAt: time });
 
 const CLAIM = fields(
   {

@@ -12,6 +12,13 @@ import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";
  */
 export const MAX_GROUP = 50;
 
+/**
+ * How long a member waits for one that does not come: longer than it takes to make all NodeClaims of the plan, of which
+ * some 100 a second are made. No benchmark has tuned it.
+ */
+const JOIN_MS = 8_000;
+const JOIN_MS_PER_CLAIM = 10;
+
 /** Zones that a NodeClaim is taken to be launched in when it names none. */
 const USUAL_ZONES = 3;
 
@@ -50,7 +57,7 @@ export function withLaunchGroups(records: readonly NodeClaimRecord[], least: num
       const size = Math.ceil(own.length / Math.ceil(own.length / MAX_GROUP));
       for (let start = 0; start < own.length; start += size) {
         const group = own.slice(start, start + size);
-        const plan = planOf(group, zoneTurn);
+        const plan = planOf(group, zoneTurn, JOIN_MS + records.length * JOIN_MS_PER_CLAIM);
         for (const { name } of group) plans.set(name, plan);
       }
     }
@@ -61,13 +68,14 @@ export function withLaunchGroups(records: readonly NodeClaimRecord[], least: num
   });
 }
 
-function planOf(group: readonly NodeClaimRecord[], zoneTurn: number): LaunchGroupPlan {
+function planOf(group: readonly NodeClaimRecord[], zoneTurn: number, joinMs: number): LaunchGroupPlan {
   const requests = maxResources(...group.map(({ manifest }) => parseResources(manifest.spec.resources?.requests)));
   return {
     id: `${baseOf(group[0]?.intentId ?? "")}${ATTEMPT}1`,
     members: group.map(({ name }) => name).sort(),
     requests: formatResources(requests),
     zoneTurn,
+    joinMs,
   };
 }
 

@@ -166,7 +166,8 @@ async function deploy({ dataDir, others }: Stage, bundles: string, ministack: Mi
       architecture: "x86_64",
       ephemeral: true,
       enforceTls: false,
-      settings: { LOG_LEVEL: "debug", FEATURE_GATES: "SpotToSpotConsolidation=true" },
+      // From two on, so that the stories launch some together.
+      settings: { LOG_LEVEL: "debug", FEATURE_GATES: "SpotToSpotConsolidation=true", LAUNCH_TOGETHER: "2" },
     },
     "the end-to-end run",
   );

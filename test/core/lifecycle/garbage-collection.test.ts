@@ -17,7 +17,7 @@ const machine = (change: Partial<Instance> = {}): Instance => ({
   tags: { "karpenter.sh/nodeclaim": "default-abcde", "karpenter-serverless/claim-uid": "uid-1" },
   ...change,
 });
-const GROUP = { id: "g.1", members: ["other"], requests: {}, zoneTurn: 0 };
+const GROUP = { id: "g.1", members: ["other"], requests: {}, zoneTurn: 0, joinMs: 8_000 };
 const ofGroup = machine({ tags: { "karpenter-serverless/launch-group": "g.1" } });
 const up = record({ uid: "uid-1", instance: INSTANCE });
 const REGISTERED_CLAIM = nodeClaim({ conditions: ["Launched", "Registered"] });

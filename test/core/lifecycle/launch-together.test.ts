@@ -7,7 +7,7 @@ import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { at, INSTANCE, NOW, nodeClaim, record, view } from "../../support/builders.ts";
 
 const ME = record().name;
-const plan = { id: "g.1", members: [ME, "other-1", "other-2"], requests: {}, zoneTurn: 0 };
+const plan = { id: "g.1", members: [ME, "other-1", "other-2"], requests: {}, zoneTurn: 0, joinMs: 8_000 };
 const planned = record({ uid: "uid-1", launchGroup: plan });
 const joined = (secondsAgo: number) => ({ ...planned, schema: 2, launchGroup: { ...plan, joinedAt: NOW - secondsAgo * 1_000 } });
 const group = (change: Partial<LaunchGroup> = {}): LaunchGroup => ({

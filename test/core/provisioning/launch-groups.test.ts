@@ -78,6 +78,12 @@ describe("which NodeClaims of a plan are launched together", () => {
     expect(launchHash(other.manifest)).toBe(launchHash(one.manifest));
   });
 
+  it("members of a large plan wait longer for each other, because all of its NodeClaims are made first", () => {
+    const [small] = groupsOf(withLaunchGroups(intents(5), 5));
+    const [large] = groupsOf(withLaunchGroups(intents(2_000), 5));
+    expect([small?.joinMs, large?.joinMs]).toEqual([8_050, 28_000]);
+  });
+
   it("two plans of the same intents give the same groups", () => {
     expect(withLaunchGroups(intents(20), 5)).toEqual(withLaunchGroups(intents(20), 5));
   });
@@ -118,7 +124,7 @@ it("a request serves the members of one hash, and none that has joined with two"
   ];
   const group: LaunchGroup = { cluster: "c", id: "g.1", version: 1, members, expiresAt: 0 };
   expect(alikeMembers(group, "x")).toEqual(["a", "b"]);
-  const plan = { id: "g.1", members: ["a", "b", "c", "e"], requests: {}, zoneTurn: 0 };
+  const plan = { id: "g.1", members: ["a", "b", "c", "e"], requests: {}, zoneTurn: 0, joinMs: 0 };
   expect(isComplete(plan, group)).toBe(false);
   expect(isComplete({ ...plan, members: ["a", "b", "c"] }, group)).toBe(true);
 });
