@@ -10,7 +10,6 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Instance } from "../../core/model/instance.ts";
-import type { Pod } from "../../core/model/pod.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
 import { informer } from "../../functions/adapters/kubernetes/informer.ts";
@@ -139,8 +138,7 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
   }
   await run("cold", whole);
   await run("warm", whole);
-  const some = await hands.list("Pod", { fieldSelector: "spec.nodeName!=" });
-  await touch(hands, some.slice(0, CHANGED));
+  await touch(hands);
   await run(`warm, ${CHANGED} pods changed`, whole);
   await run("warm, leaves what it saw", (deps) => unlessQuiet(fn, deps, whole), true);
   await run("quiet", (deps) => unlessQuiet(fn, deps, whole), true);
@@ -151,9 +149,10 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
   table.close();
 }
 
-async function touch(hands: ReturnType<typeof kubernetesClient>, pods: readonly Pod[]): Promise<void> {
-  await inParallel(pods.length, 12, async (i) => {
-    const pod = pods[i];
+/** By name, and fast: an API server forgets changes after 75 s, and sweeps come each minute. */
+async function touch(hands: ReturnType<typeof kubernetesClient>): Promise<void> {
+  await inParallel(CHANGED, 12, async (i) => {
+    const pod = await hands.get("Pod", bigPod(i, "").metadata.name, "default");
     if (pod === undefined) return;
     const conditions = [...(pod.status?.conditions ?? []), { type: "Bench", status: "True" as const }];
     await hands.updateStatus("Pod", { ...pod, status: { ...pod.status, conditions } });

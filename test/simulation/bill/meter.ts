@@ -41,6 +41,8 @@ const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / (4 * 
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / KB));
 /** The size of the item of a record, bytes. */
 export const bytesOf = (record: object): number => packed(withSchema(record)).length + ITEM_BYTES;
+/** The item of NodeClaims that are launched together: its members are no part of what is packed. */
+const groupBytes = (group: unknown): number => packed(group).length + ITEM_BYTES;
 const entryBytes = (entry: HistoryEntry): number => packed(entry).length + keyOf(entry).length + ENTRY_BYTES;
 
 /** What the history adds: entries, their bytes, and request units of writes beyond those of the records. */
@@ -160,6 +162,16 @@ export function billMeter(onTable?: OnTable) {
       }
       case "markUnavailable":
         tableWrites += (args[1] as readonly unknown[]).length;
+        break;
+      case "wasSeen":
+        tableReads += 1;
+        break;
+      case "launchGroup":
+        tableReads += readUnits(result === undefined ? 0 : groupBytes(result));
+        break;
+      case "joinLaunch":
+      case "updateLaunchGroup":
+        tableWrites += writeUnits(groupBytes(result));
         break;
       case "swapPace":
       case "acquireLease":

@@ -60,6 +60,11 @@ function keysOf({ method, args: [first, second] }: PortCall): { readonly partiti
     case "update":
     case "remove":
       return { partition: cluster, sort: `claim#${about.name}` };
+    case "joinLaunch":
+    case "launchGroup":
+      return { partition: cluster, sort: `launch#${String(second)}` };
+    case "updateLaunchGroup":
+      return { partition: cluster, sort: `launch#${about.id}` };
     case "updateCommand":
     case "removeCommand":
       return { partition: cluster, sort: `command#${about.id}` };
@@ -68,6 +73,7 @@ function keysOf({ method, args: [first, second] }: PortCall): { readonly partiti
     case "releaseLease":
       return { partition: cluster, sort: "lease" };
     case "isFirstWithin":
+    case "wasSeen":
       return { partition: `seen#${String(first)}`, sort: String(second) };
     case "documentVersion":
     case "getDocument":
