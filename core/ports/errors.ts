@@ -17,7 +17,7 @@ export class NotFoundError extends Error {
 export class ThrottledError extends Error {
   override readonly name = "ThrottledError";
   /** After how many ms the call may be made again, where that is known; then its caller need not wait for it. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
 
   constructor(message: string, { retryAfterMs, ...options }: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
     super(message, options);
