@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { reportOf } from "../../core/history/report.ts";
 import { sentenceOf } from "../../core/history/sentence.ts";
 import { SCHEDULE } from "../../core/model/labels.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
@@ -16,6 +17,7 @@ import {
   podsOf,
   ready,
   reasons,
+  records,
   runningPods,
   scale,
 } from "../support/lab-story.ts";
@@ -101,6 +103,9 @@ describe("a NodePool that sleeps at night", () => {
     const sentences = entries.map(sentenceOf);
     expect(sentences.some((text) => text.startsWith("disrupted because their NodePool sleeps: "))).toBe(true);
     expect(reasons(lab)).toContain("DisruptionTerminating");
+    // Nobody knows how long the node would have run on: the dollars of the days tell what the night saved.
+    const told = reportOf({ cluster: lab.world.cluster, entries, records: await records(lab), since: START, until: lab.world.clock.now() });
+    expect(told.disruptions["Asleep"]).toMatchObject({ nodes: 1, pods: 3, saved: 0 });
     lab.close();
   });
 
