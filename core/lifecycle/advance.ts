@@ -71,7 +71,10 @@ export function advance(view: ClaimView): Step {
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
   const step = keep(view, record, claim);
   // After all that pods wait for: the tags matter only when both record and NodeClaim are lost.
-  return record.dueTags && !step.again ? { ...step, actions: [...step.actions, { type: "TagInstance", record }] } : step;
+  // They wait for a pass that the sweep asks for: EC2 takes only a few such calls a second.
+  return record.dueTags && record.initializedAt !== undefined && !step.again
+    ? { ...step, actions: [...step.actions, { type: "TagInstance", record }] }
+    : step;
 }
 
 /** How long EC2 may not list an instance after its NodeClaim was made. No benchmark has tuned it. */

@@ -23,7 +23,7 @@ import { reconcileReservations } from "./reservations.ts";
 /** A wake-up that is this late is taken for lost. */
 const LATE_MS = 5_000;
 
-/** Instances that EC2 has not let be tagged are few. No benchmark has tuned it. */
+/** What a function may send of EC2's burst of CreateTags (functions/adapters/aws/pace.ts), so that no pass waits. */
 const MAX_TAGGED_PER_SWEEP = 50;
 
 /**
