@@ -209,7 +209,12 @@ async function measure(name: string): Promise<void> {
     },
     fleet: { list: async () => instances, describe: async () => [], impaired: async () => [] },
     ...{ wakeUps: { wake: async () => {} }, catalogue: async () => CATALOGUE, log: memoryLog(), metrics: memoryMetrics() },
-    ...{ announcements: { announce: async () => {} }, settings: DEFAULT_SETTINGS, now: () => now, sleep: async () => {} },
+    ...{
+      announcements: { announce: async () => {} },
+      settings: { ...DEFAULT_SETTINGS, quietSweeps: true },
+      now: () => now,
+      sleep: async () => {},
+    },
     ...{ later: () => () => {}, newId: () => crypto.randomUUID() },
   } as unknown as LifecycleDeps;
   const [fn = ""] = name.split(" ");

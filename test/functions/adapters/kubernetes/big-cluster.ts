@@ -2,6 +2,7 @@ import type { Node } from "../../../../core/model/node.ts";
 import type { NodeClaim } from "../../../../core/model/node-claim.ts";
 import type { Pod } from "../../../../core/model/pod.ts";
 import type { CSINode } from "../../../../core/model/workloads.ts";
+import { ConflictError } from "../../../../core/ports/errors.ts";
 import type { Kubernetes } from "../../../../core/ports/kubernetes.ts";
 
 // Objects of a realistic size: fields that no decision reads (images, environment, mounts, container states) are most
@@ -195,6 +196,19 @@ export async function inParallel(count: number, width: number, body: (index: num
   await Promise.all(Array.from({ length: width }, worker));
 }
 
+/** A server that is being filled may not answer in time. What it has made nevertheless is as good. */
+async function patiently(body: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await body();
+      return;
+    } catch (error) {
+      if (error instanceof ConflictError) return;
+      if (tries === 10) throw error;
+    }
+  }
+}
+
 /**
  * Fills a cluster without kubelets: nodes with their claims and CSINodes, and running pods spread over them.
  * @param annotationsOf of the claims
@@ -214,7 +228,9 @@ export async function fillCluster(
     if (status !== undefined) await client.updateStatus("Node", { ...made, status });
   });
   await inParallel(size.pods, 12, async (index) => {
-    const made = await client.create("Pod", bigPod(index, nodeName(index % size.nodes)));
-    await client.updateStatus("Pod", { ...made, status: bigPodStatus(index, made) });
+    const pod = bigPod(index, nodeName(index % size.nodes));
+    await patiently(() => client.create("Pod", pod));
+    const made = await client.get("Pod", pod.metadata.name, "default");
+    if (made !== undefined) await patiently(() => client.updateStatus("Pod", { ...made, status: bigPodStatus(index, made) }));
   });
 }
