@@ -41,7 +41,8 @@ export function seeded(seed: number): Random {
     hex,
     suffix: (length) => from(SUFFIX, length),
     uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-${from("89ab", 1)}${hex(3)}-${hex(12)}`,
-    fork: (name) => seeded((hash(name) ^ Math.imul(seed | 1, 0x9e3779b1)) >>> 0),
+    // A product with an odd number: no two seeds have the same forks.
+    fork: (name) => seeded((hash(name) ^ Math.imul(seed, 0x9e3779b1)) >>> 0),
   };
 }
 

@@ -81,6 +81,17 @@ export type MutableObject = any;
  */
 const POD_GRACE_SECONDS = 30;
 
+/**
+ * What a generated name keeps of its prefix
+ * (kubernetes: apiserver/pkg/storage/names/generate.go, MaxGeneratedNameLength).
+ */
+const MAX_GENERATED_PREFIX = 58;
+/**
+ * How often the API server draws a name that is taken
+ * (kubernetes: apiserver/pkg/registry/generic/registry/store.go, maxNameGenerationCreateAttempts).
+ */
+const MAX_NAMES_DRAWN = 8;
+
 export function objectStore(clock: { now(): number; touch(): void }, random: Random): ObjectStore {
   const objects = new Map<string, Map<string, ApiObject>>();
   const uids = new Map<string, ApiObject>();
@@ -164,9 +175,10 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
       const { kind } = given;
       if (kind === undefined) throw new RefusedError("an object without a kind cannot be created; give it a kind");
       const info = ownValue(KINDS, kind);
-      const name = given.metadata.name || `${(given.metadata as { generateName?: string }).generateName ?? ""}${random.suffix(5)}`;
       const namespace = isNamespaced({ kind, namespace: given.metadata.namespace }) ? (given.metadata.namespace ?? "default") : undefined;
-      if (bucket(kind).has(key(kind, name, namespace))) throw new ConflictError(`${kind} "${name}" already exists`);
+      const isTaken = (name: string): boolean => bucket(kind).has(key(kind, name, namespace));
+      const name = given.metadata.name || generatedName(given.metadata, random, isTaken);
+      if (isTaken(name)) throw new ConflictError(`${kind} "${name}" already exists`);
       const { namespace: _, resourceVersion: __, deletionTimestamp: ___, ...meta } = given.metadata;
       const { status, ...rest } = given;
       const object: ApiObject = withDefaults(
@@ -240,6 +252,15 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     },
   };
   return store;
+}
+
+/** A name as the API server generates it. */
+function generatedName(metadata: ApiObject["metadata"], random: Random, isTaken: (name: string) => boolean): string {
+  const prefix = ((metadata as { generateName?: string }).generateName ?? "").slice(0, MAX_GENERATED_PREFIX);
+  const drawn = (): string => prefix + random.suffix(5);
+  let name = drawn();
+  for (let draws = 1; draws < MAX_NAMES_DRAWN && isTaken(name); draws++) name = drawn();
+  return name;
 }
 
 function kindOf(found: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {

@@ -14,7 +14,7 @@ it.for(SEEDS)("seed %i breaks no invariant", { timeout: 60_000 }, async (seed) =
 });
 
 /** Twin nodes, a lost table, old lists, clocks far off, odd objects, a second cluster: each in one of the two. */
-const SPECIAL = [2311, 2716] as const;
+const SPECIAL = [2311, 2700] as const;
 
 it.for(SPECIAL)("seed %i, with what few stacks and few days have, breaks no invariant", { timeout: 60_000 }, async (seed) => {
   const { violations } = await play(drawScript(seed, 20));
