@@ -55,11 +55,15 @@ export const noOrphans: Invariant = {
     const alone = new Map<string, number>();
     return {
       check: ({ now, machines, records, claims }) => {
-        const owned = new Set(records.flatMap(({ instance }) => (instance ? [instance.id] : [])));
+        const owners = new Map(records.flatMap(({ instance, uid = "" }) => (instance ? [[instance.id, uid] as const] : [])));
         const uids = new Set(claims.map(({ metadata }) => metadata.uid));
         for (const machine of machines) {
           const { id } = machine.instance;
-          if (!isAlive(machine) || (owned.has(id) && uids.has(history.uidOf(machine.instance)))) alone.delete(id);
+          // A machine that was launched together with others says whose it is when its NodeClaim does, which a policy
+          // of the API server may refuse for long.
+          const owner = owners.get(id);
+          const isOwned = owner !== undefined && uids.has(history.uidOf(machine.instance) || owner);
+          if (!isAlive(machine) || isOwned) alone.delete(id);
           else {
             const since = alone.get(id) ?? now;
             alone.set(id, since);
