@@ -4,7 +4,7 @@
 
 import { launchedEntries, launchFailed } from "../../../core/history/claim-entries.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
-import { nameTag, renderLaunch } from "../../../core/launch/fleet-request.ts";
+import { nameTag } from "../../../core/launch/fleet-request.ts";
 import { groupAnswer, launchedForGroup } from "../../../core/launch/group-answer.ts";
 import { marksOf } from "../../../core/launch/marks.ts";
 import type { Action } from "../../../core/lifecycle/action.ts";
@@ -28,7 +28,8 @@ import { interruptAsNoticed } from "../../shared/early-notices.ts";
 import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
 import { emptyAnswer, launchPrice, refuse, refusedFor, restedAfterMany } from "./launch.ts";
-import { countLaunchFailures, countRefusedLaunch, reportUserDataSize } from "./metrics.ts";
+import { countLaunchFailures, countRefusedLaunch } from "./metrics.ts";
+import { ensureTemplates, renderFor } from "./render.ts";
 import { readLaunchView } from "./view.ts";
 
 /** A group is needed until its last member has timed out; the table keeps it for much longer. */
@@ -55,28 +56,10 @@ export async function closeLaunch({ record, claim, group }: Of<"CloseLaunch">, d
   const { launchGroup: plan } = record;
   const members = alikeMembers(group, launchHash(claim));
   if (plan === undefined || members.length < 2 || !members.includes(record.name)) return dissolve(group, record, deps);
-  const { nodeClass, instanceTypes, unavailable, freeIps } = await readLaunchView(claim, deps, { toBuy: record });
-  const rendered = renderLaunch({
-    claim,
-    record,
-    nodeClass,
-    instanceTypes,
-    cluster: deps.cluster,
-    attempt: record.launchAttempts,
-    unavailable,
-    reservedCapacity: deps.settings.reservedCapacity,
-    group: { ...plan, count: members.length },
-    ...(freeIps && { freeIps }),
-  });
+  const { rendered, nodeClass } = await renderFor(record, claim, deps, { ...plan, count: members.length });
   // What a reservation has left is counted by the launches of single NodeClaims.
   if ("error" in rendered || rendered.ok.request.capacityType === "reserved") return dissolve(group, record, deps);
-  reportUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
-  try {
-    for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
-  } catch (error) {
-    if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
-    return dissolve(group, record, deps);
-  }
+  if ((await ensureTemplates(rendered.ok, claim, deps)) !== undefined) return dissolve(group, record, deps);
   const launch: GroupLaunch = { request: rendered.ok.request, members, requestedAt: deps.now(), sender: record.name };
   const closed = await deps.store.updateLaunchGroup({ ...group, launch });
   await wakeMembers(

@@ -5,7 +5,7 @@
 import { logEvent } from "../../../core/announcements/log-events.ts";
 import { launchedEntries, launchFailed } from "../../../core/history/claim-entries.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
-import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
+import type { RenderedLaunch } from "../../../core/launch/fleet-request.ts";
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
 import { NODE_NOT_FOUND, withConditions } from "../../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
@@ -26,7 +26,8 @@ import { writeStatus } from "../../shared/write-status.ts";
 import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
 import { countCloudError } from "../measured-fleet.ts";
-import { countLaunchFailures, countRefusedLaunch, reportUserDataSize } from "./metrics.ts";
+import { countLaunchFailures, countRefusedLaunch } from "./metrics.ts";
+import { ensureTemplates, renderFor } from "./render.ts";
 import { readLaunchView } from "./view.ts";
 
 /**
@@ -34,32 +35,17 @@ import { readLaunchView } from "./view.ts";
  * however often, because EC2 refuses one client token with two sets of parameters.
  */
 export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
-  const { nodeClass, instanceTypes, unavailable, freeIps } = await readLaunchView(claim, deps, { toBuy: record });
   const uid = claim.metadata.uid ?? "";
-  const rendered = renderLaunch({
-    claim,
-    record: { uid },
-    nodeClass,
-    instanceTypes,
-    cluster: deps.cluster,
-    attempt: record.launchAttempts,
-    unavailable,
-    reservedCapacity: deps.settings.reservedCapacity,
-    ...(freeIps && { freeIps }),
-  });
+  const { rendered, nodeClass } = await renderFor(record, claim, deps);
   if ("error" in rendered) {
     countCloudError("Create", CLOUD_ERRORS[rendered.error.kind], deps);
     return refuse(rendered.error, { ...record, uid }, claim, deps);
   }
-  reportUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
-  try {
-    for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
-  } catch (error) {
-    // Not allowed, or no such instance profile: written on the NodeClaim, where users look, and tried again until the
-    // NodeClaim times out.
-    if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
-    countRefusedLaunch(error, rendered.ok.request, deps.metrics);
-    return refuse(refusedFor(error), { ...record, uid }, claim, deps);
+  const refused = await ensureTemplates(rendered.ok, claim, deps);
+  if (refused !== undefined) {
+    // It is written on the NodeClaim, where users look, and tried again until the NodeClaim times out.
+    countRefusedLaunch(refused, rendered.ok.request, deps.metrics);
+    return refuse(refusedFor(refused), { ...record, uid }, claim, deps);
   }
   // The pause after an earlier failure is over.
   const { launchFailedAt: _, ...rest } = record;
