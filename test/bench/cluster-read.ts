@@ -13,12 +13,12 @@ import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts"
 import { informer } from "../../functions/adapters/kubernetes/informer.ts";
 import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
 import { type ClusterReader, readSnapshot } from "../../functions/adapters/kubernetes/snapshot.ts";
-import { type Exchange, httpsTransport, overHttps } from "../../functions/adapters/kubernetes/transport.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
 import { fillCluster, inParallel } from "../functions/adapters/kubernetes/big-cluster.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { countingTransport } from "./counting.ts";
 
 interface Line {
   readonly case: string;
@@ -71,24 +71,6 @@ interface Sample {
 
 const REGISTERED_NODES = `${REGISTERED}=true`;
 
-/** A transport that counts requests and bytes. */
-function counting(kubeconfig: string, packed: boolean) {
-  const count = { requests: 0, bytes: 0 };
-  const exchange: Exchange = async (url, options, body) => {
-    count.requests++;
-    const headers = { ...(options.headers as Record<string, string>), ...(packed ? {} : { "Accept-Encoding": "identity" }) };
-    const answer = await overHttps(url, { ...options, headers }, body);
-    const counted = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const piece of answer.body) {
-        count.bytes += piece.length;
-        yield piece;
-      }
-    };
-    return { ...answer, body: counted() };
-  };
-  return { count, transport: httpsTransport({ kubeconfig }, exchange) };
-}
-
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 const round = (value: number): number => Math.round(value * 10) / 10;
 
@@ -96,7 +78,7 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 async function measure(name: string, kubeconfig: string): Promise<void> {
   const way = CASES[name];
   if (way === undefined) throw new Error(`no case is called ${name}`);
-  const { count, transport } = counting(kubeconfig, way.packed ?? true);
+  const { count, transport } = countingTransport(kubeconfig, (way.packed ?? true) ? {} : { "Accept-Encoding": "identity" });
   const store = sqliteNodeClaimStore();
   const begin = informer({ memory: listMemory(1_000_000), cluster: "bench", ...transport });
   const client = kubernetesClient({ kubeconfig, transport: transport.send });

@@ -15,7 +15,6 @@ import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts"
 import { informer } from "../../functions/adapters/kubernetes/informer.ts";
 import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
 import { paced } from "../../functions/adapters/kubernetes/pace.ts";
-import { type Exchange, httpsTransport, overHttps } from "../../functions/adapters/kubernetes/transport.ts";
 import { memoryLog } from "../../functions/adapters/log.ts";
 import { memoryMetrics } from "../../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
@@ -34,6 +33,7 @@ import { bigPod, fillCluster, inParallel } from "../functions/adapters/kubernete
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { bigRecord } from "./big-record.ts";
+import { countingTransport } from "./counting.ts";
 
 const { values } = parseArgs({
   options: {
@@ -75,26 +75,9 @@ interface Line {
   readonly functionMb: number;
 }
 
-/** The transport of a function, which counts. */
-function counting(kubeconfig: string) {
-  const count = { requests: 0, bytes: 0 };
-  const exchange: Exchange = async (url, options, body) => {
-    count.requests++;
-    const headers = { ...(options.headers as Record<string, string>), "Impersonate-User": USER };
-    const answer = await overHttps(url, { ...options, headers }, body);
-    const counted = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const piece of answer.body) {
-        count.bytes += piece.length;
-        yield piece;
-      }
-    };
-    return { ...answer, body: counted() };
-  };
-  return { count, transport: paced(httpsTransport({ kubeconfig }, exchange), { qps: 200, burst: 300 }) };
-}
-
 async function measure(fn: string, kubeconfig: string, tablePath: string): Promise<void> {
-  const { count, transport } = counting(kubeconfig);
+  const { count, transport: counted } = countingTransport(kubeconfig, { "Impersonate-User": USER });
+  const transport = paced(counted, { qps: 200, burst: 300 });
   const table = sqliteNodeClaimStore(tablePath);
   const hands = kubernetesClient({ kubeconfig });
   const records = await table.list(CLUSTER);

@@ -3,7 +3,9 @@
  * and what is lost. In: the number of clusters (USAGE). Out: a table. fleet/lambda.ts models Lambda, and
  * lab/world/queues.ts SQS; the functions, the table and the clusters are those of the simulation.
  */
+
 import { parseArgs } from "node:util";
+import { wholeOption } from "../support/number-option.ts";
 import type { ClusterSpec } from "./fleet/cluster.ts";
 import { playFleet } from "./fleet/play.ts";
 import { renderFleet } from "./fleet/table.ts";
@@ -23,12 +25,6 @@ The last cluster but one is hostile: objects that hurt, and pods that come and g
 one answers nothing from the fourth minute on. Waits are from Unschedulable until CreateFleet has answered. CPU time is
 measured, so that figures differ a little from run to run.`;
 
-function whole(name: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least) throw new Error(`--${name} must be a whole number of at least ${least}, not "${text}"`);
-  return value;
-}
-
 function options() {
   const { values } = parseArgs({
     options: {
@@ -45,14 +41,14 @@ function options() {
     },
   });
   return {
-    clusters: whole("clusters", values.clusters, 1),
-    large: whole("large", values.large, 0),
-    nodes: whole("nodes", values.nodes, 1),
-    minutes: whole("minutes", values.minutes, 4),
-    concurrency: whole("concurrency", values.concurrency, 1),
-    alone: whole("alone", values.alone, 0),
-    seed: whole("seed", values.seed, 0),
-    dying: whole("dying", values.dying, 0),
+    clusters: wholeOption("clusters", values.clusters, 1),
+    large: wholeOption("large", values.large, 0),
+    nodes: wholeOption("nodes", values.nodes, 1),
+    minutes: wholeOption("minutes", values.minutes, 4),
+    concurrency: wholeOption("concurrency", values.concurrency, 1),
+    alone: wholeOption("alone", values.alone, 0),
+    seed: wholeOption("seed", values.seed, 0),
+    dying: wholeOption("dying", values.dying, 0),
     healthy: values.healthy,
     help: values.help,
   };

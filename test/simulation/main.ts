@@ -5,7 +5,9 @@
  * server saw (invariants/history.ts), never from the product's records, and must not use the product's own predicates,
  * because a shared mistake would stay hidden.
  */
+
 import { parseArgs } from "node:util";
+import { wholeOption } from "../support/number-option.ts";
 import { drawScript } from "./draw/script.ts";
 import { LAWS } from "./invariants/all.ts";
 import { killEverywhere } from "./kill-everywhere.ts";
@@ -26,13 +28,6 @@ const USAGE = `node test/simulation/main.ts [options]
   --brief       stop at the first seed that breaks a law without cutting it down
   --keep-going  name all seeds that break a law, instead of stopping at the first and cutting it down`;
 
-/** The text as a whole number of at least `least`. Throws a sentence when it is not one. */
-function whole(name: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least) throw new Error(`--${name} must be a whole number of at least ${least}, not "${text}"`);
-  return value;
-}
-
 function options() {
   const { values } = parseArgs({
     options: {
@@ -50,12 +45,12 @@ function options() {
     },
   });
   return {
-    seed: whole("seed", values.seed, 0),
-    runs: values.hours === undefined ? whole("runs", values.runs, 1) : Number.POSITIVE_INFINITY,
-    hours: values.hours === undefined ? Number.POSITIVE_INFINITY : whole("hours", values.hours, 1),
-    minutes: whole("minutes", values.minutes, 5),
+    seed: wholeOption("seed", values.seed, 0),
+    runs: values.hours === undefined ? wholeOption("runs", values.runs, 1) : Number.POSITIVE_INFINITY,
+    hours: values.hours === undefined ? Number.POSITIVE_INFINITY : wholeOption("hours", values.hours, 1),
+    minutes: wholeOption("minutes", values.minutes, 5),
     kills: values.kills,
-    every: whole("every", values.every, 1),
+    every: wholeOption("every", values.every, 1),
     beside: values.beside,
     laws: values.laws,
     brief: values.brief,

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { parseDuration } from "../../core/lib/duration.ts";
+import { numberOption, wholeOption } from "../support/number-option.ts";
 import type { Course, CourseOptions } from "./week/course.ts";
 import { renderCourse } from "./week/table.ts";
 import type { CourseMessage } from "./week/worker.ts";
@@ -20,12 +21,6 @@ WhenEmpty), less what it costs here. Machines by the second at the market's pric
 
 type Options = Pick<CourseOptions, "seed" | "days" | "size" | "faults" | "podMoveCost"> & { readonly horizons: readonly string[] };
 
-function atLeast(name: string, text: string, least: number, isWhole: boolean): number {
-  const value = Number(text);
-  if (value >= least && (!isWhole || Number.isInteger(value))) return value;
-  throw new Error(`--${name} must be a ${isWhole ? "whole " : ""}number of at least ${least}, not "${text}"`);
-}
-
 /** The options of the command line; undefined for --help. */
 function options(): Options | undefined {
   const { values } = parseArgs({
@@ -44,10 +39,10 @@ function options(): Options | undefined {
   const odd = horizons.find((text) => text !== "none" && !((parseDuration(text) ?? 0) > 0));
   if (odd !== undefined) throw new Error(`--horizon takes durations above 0 such as 24h or 1h30m, or none, not "${odd}"`);
   return {
-    seed: atLeast("seed", values.seed, 0, true),
-    days: atLeast("days", values.days, 1, true),
-    size: atLeast("size", values.size, 0.1, false),
-    podMoveCost: atLeast("pod-cost", values["pod-cost"], 0, false),
+    seed: wholeOption("seed", values.seed, 0),
+    days: wholeOption("days", values.days, 1),
+    size: numberOption("size", values.size, 0.1),
+    podMoveCost: numberOption("pod-cost", values["pod-cost"], 0),
     horizons,
     faults: values.faults,
   };
