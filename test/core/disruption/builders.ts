@@ -44,6 +44,8 @@ export interface MachineParts {
   readonly ready?: boolean;
   readonly drifted?: string;
   readonly deletionTimestamp?: string;
+  /** When the Node alone was deleted. */
+  readonly nodeDeletedAt?: string;
   readonly terminationGracePeriod?: string;
   readonly taints?: Node["spec"]["taints"];
   readonly lastPodEventTime?: string;
@@ -93,7 +95,10 @@ export function machine(parts: MachineParts): { readonly claim: NodeClaim; reado
     taints: parts.taints,
     resources: RESOURCES,
     ready,
-    metadata: parts.annotations ? { annotations: parts.annotations } : {},
+    metadata: {
+      ...(parts.annotations && { annotations: parts.annotations }),
+      ...(parts.nodeDeletedAt && { deletionTimestamp: parts.nodeDeletedAt }),
+    },
   });
   return { claim, node: parts.noNode ? undefined : node };
 }

@@ -21,6 +21,12 @@ function order(machines: readonly MachineParts[], pods: Scene["pods"] = [], ages
 
 it.for([
   { name: "claims without a node are removed first", machines: [{ name: "a" }, { name: "b", noNode: true }], pods: [], want: "b a" },
+  {
+    name: "claims whose node is being deleted are removed before empty nodes",
+    machines: [{ name: "a" }, { name: "b", nodeDeletedAt: new Date(NOW).toISOString() }],
+    pods: [pod("p", "b")],
+    want: "b a",
+  },
   { name: "nodes without pods are removed before nodes with pods", machines: named("a", "b"), pods: [pod("p", "a")], want: "b a" },
   {
     name: "DaemonSet pods do not count",
