@@ -30,6 +30,8 @@ export interface Injector {
   readonly counts: ReadonlyMap<string, number>;
   /** In order of time. Invariants with a time limit excuse functions that were hit. */
   readonly hits: readonly Hit[];
+  /** Whether calls to some service fail for minutes now. */
+  readonly isStormy: () => boolean;
   /** When the whole table was last lost, ms; -Infinity before. */
   readonly tableLostAt: () => number;
   /** When records of NodeClaims and commands were last lost, with the table or alone, ms; -Infinity before. */
@@ -198,6 +200,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   return {
     counts,
     hits,
+    isStormy: () => storms.some(({ until }) => until > now()),
     tableLostAt: () => tableLostAt,
     recordsLostAt: () => recordsLostAt,
     hooks: {

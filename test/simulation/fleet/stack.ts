@@ -186,7 +186,11 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       calls: calls.get(spec.name),
     } as unknown as Lab;
     const faults = {
-      ...{ hits: [], counts: new Map(), tableLostAt: () => Number.NEGATIVE_INFINITY, recordsLostAt: () => Number.NEGATIVE_INFINITY },
+      hits: [],
+      counts: new Map(),
+      isStormy: () => false,
+      tableLostAt: () => Number.NEGATIVE_INFINITY,
+      recordsLostAt: () => Number.NEGATIVE_INFINITY,
     };
     return { lab, table: standing?.hidden(table) ?? table, faults, history: history(clock, 0), keepsHistory: true };
   }

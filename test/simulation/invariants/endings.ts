@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { CLAIM_UID, FINALIZER, instanceIdOf, isAlive } from "./facts.ts";
-import type { Invariant } from "./invariant.ts";
+import { CHECK_MS, type Invariant } from "./invariant.ts";
 
 export const finalizerLast: Invariant = {
   name: "finalizer last",
@@ -45,18 +45,23 @@ export const livingKeepTheirMachines: Invariant = {
   }),
 };
 
-/** Age at which an orphan is collected (5 min), a sweep, EC2's lag, and periods in which EC2 does not answer. */
+/**
+ * Age at which an orphan is collected (5 min), a sweep, EC2's lag, and wake-ups that are lost. Time in which a service
+ * does not answer is not counted: such periods follow one another.
+ */
 const ORPHAN_MS = 15 * 60_000;
 
 export const noOrphans: Invariant = {
   name: "no orphans",
   law: "No machine runs longer than the garbage collection's period without a claim and a record that own it.",
-  watch: ({ history }, violated) => {
+  watch: ({ history, faults }, violated) => {
+    /** How long each has been alone while all services answered, ms, by instance ID. */
     const alone = new Map<string, number>();
     return {
-      check: ({ now, machines, records, claims }) => {
+      check: ({ machines, records, claims }) => {
         const owners = new Map(records.flatMap(({ instance, uid = "" }) => (instance ? [[instance.id, uid] as const] : [])));
         const uids = new Set(claims.map(({ metadata }) => metadata.uid));
+        const passed = faults.isStormy() ? 0 : CHECK_MS;
         for (const machine of machines) {
           const { id } = machine.instance;
           // A machine that was launched together with others says whose it is when its NodeClaim does, which a policy
@@ -65,10 +70,10 @@ export const noOrphans: Invariant = {
           const isOwned = owner !== undefined && uids.has(history.uidOf(machine.instance) || owner);
           if (!isAlive(machine) || isOwned) alone.delete(id);
           else {
-            const since = alone.get(id) ?? now;
-            alone.set(id, since);
-            if (now - since > ORPHAN_MS)
-              violated(`${id} runs for ${Math.round((now - since) / 60_000)} minutes without a claim and record of its own`);
+            const aloneMs = (alone.get(id) ?? 0) + passed;
+            alone.set(id, aloneMs);
+            if (aloneMs > ORPHAN_MS)
+              violated(`${id} runs for ${Math.round(aloneMs / 60_000)} minutes without a claim and record of its own`);
           }
         }
       },

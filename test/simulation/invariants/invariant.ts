@@ -20,7 +20,7 @@ export interface Scene {
   readonly lab: Lab;
   /** The table without the hooks of the faults. */
   readonly table: NodeClaimStore;
-  readonly faults: Pick<Injector, "hits" | "counts" | "tableLostAt" | "recordsLostAt">;
+  readonly faults: Pick<Injector, "hits" | "counts" | "isStormy" | "tableLostAt" | "recordsLostAt">;
   readonly history: History;
   /** Whether all code of the run writes the history of decisions. */
   readonly keepsHistory: boolean;
