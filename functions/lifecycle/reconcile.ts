@@ -164,17 +164,24 @@ async function sleepUntil(
   const { cluster, store, wakeUps } = deps;
   const record = known.record ?? (await store.get(cluster.name, name));
   if (record === undefined) return;
-  await wakeUps.wake([wakeUpAt(at, at, name, deps)]);
+  let dueAt = at;
+  await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);
   // Others write records without a wake-up, such as the times of pods. If another run of this kind has written it
   // since, that run looks after the NodeClaim, too, and the wake-up of one of them will be dropped.
   let latest: NodeClaimRecord | undefined = record;
   const write = async (): Promise<void> => {
+    const isAgain = latest === undefined;
     latest ??= await store.get(cluster.name, name);
     const written = latest;
     latest = undefined;
     if (written === undefined) return;
+    if (isAgain && written.dueAt >= dueAt && written.dueAt < dueAt + SAME_MOMENT_MS) {
+      // Two runs of the same moment would both go on: neither wake-up could be told from the other.
+      dueAt = written.dueAt + 1;
+      await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);
+    }
     const { waits: _, ...rest } = written;
-    await store.update({ ...rest, dueAt: at, ...(waitsFor && { waits: { for: waitsFor, dueAt: at } }) });
+    await store.update({ ...rest, dueAt, ...(waitsFor && { waits: { for: waitsFor, dueAt } }) });
   };
   await ignoreConflict(retryOnConflict(SLEEP_TRIES, write));
 }
@@ -182,6 +189,9 @@ async function sleepUntil(
 function wakeUpAt(at: number, dueAt: number, claim: string, { cluster, now }: Pick<LifecycleDeps, "cluster" | "now">): WakeUp {
   return { kind: "claim", cluster: cluster.name, claim, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt };
 }
+
+/** Runs whose next steps are due within this time of each other are told apart by their milliseconds. */
+const SAME_MOMENT_MS = 100;
 
 /** Writes of the time of the next step; the second is decided from a new read. */
 const SLEEP_TRIES = 2;

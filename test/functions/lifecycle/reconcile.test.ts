@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { ConflictError } from "../../../core/ports/errors.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
 import { reconcileClaim } from "../../../functions/lifecycle/reconcile.ts";
 import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
@@ -35,6 +36,32 @@ describe("the wake-up for the next step", () => {
     const dueAt = NOW + slowMs + 5_000;
     expect(wakeUp).toMatchObject({ kind: "claim", delayMs, dueAt });
     expect(written).toMatchObject({ dueAt });
+  });
+});
+
+describe("two passes over a NodeClaim that end in the same millisecond", () => {
+  it("leave one wake-up that goes on: the record's time is that of one of them", async () => {
+    const sent: WakeUp[] = [];
+    let kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 20_000 });
+    let version = 0;
+    const claim = nodeClaim({ conditions: ["Launched"] });
+    const deps = {
+      cluster: { name: kept.cluster },
+      store: {
+        get: async () => ({ ...kept, version }),
+        update: async (written: NodeClaimRecord & { readonly version: number }) => {
+          if (written.version !== version) throw new ConflictError("the record has changed");
+          kept = written;
+          version++;
+          return written;
+        },
+      },
+      kubernetes: { get: async () => claim, list: async () => [], updateStatus: async () => claim },
+      wakeUps: { wake: async (wakeUps: readonly WakeUp[]) => sent.push(...wakeUps) },
+      now: () => NOW,
+    } as unknown as LifecycleDeps;
+    await Promise.all([reconcileClaim(kept.name, {}, deps), reconcileClaim(kept.name, {}, deps)]);
+    expect(sent.filter((wakeUp) => wakeUp.kind === "claim" && wakeUp.dueAt === kept.dueAt)).toHaveLength(1);
   });
 });
 
