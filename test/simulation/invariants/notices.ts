@@ -127,13 +127,14 @@ const isUnrecorded = (sinceLossMs: number): boolean => sinceLossMs >= 0 && since
 /** Whether the product had ended the NodeClaim for its spot notice, and not for something else, before the time. */
 function wasHeeded(life: ClaimLife, before: number): boolean {
   const { notice, registeredAt, deletedAt, deletedBy, wasTainted } = life;
-  const { machineEndedAt = Number.POSITIVE_INFINITY, otherNoticeAt = Number.POSITIVE_INFINITY } = life;
+  const NEVER = Number.POSITIVE_INFINITY;
+  const { machineEndedAt = NEVER, otherNoticeAt = NEVER, nodeDeletedAt = NEVER } = life;
   if (!isInterrupted(life) || wasTainted || notice === undefined || registeredAt === undefined || deletedAt === undefined) return false;
   return (
     registeredAt < notice.at &&
     deletedBy === PRODUCT &&
     deletedAt >= notice.at &&
-    deletedAt < Math.min(before, machineEndedAt, otherNoticeAt)
+    deletedAt < Math.min(before, machineEndedAt, otherNoticeAt, nodeDeletedAt)
   );
 }
 

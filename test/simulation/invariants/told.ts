@@ -28,23 +28,32 @@ const about = (told: readonly HistoryEntry[], id: string, types: readonly Histor
 export const endsTold: Invariant = {
   name: "ends told",
   law: "Of each machine that has ended the history says once that it is gone, and why: a reason, with the entry that decided it.",
-  watch: (scene, violated) => ({
-    atEnd: (_sight, told) => {
-      const decided = new Set(
-        told.flatMap((entry) => (entry.type === "Terminating" ? [`${entry.nodeClaim} ${entry.intent} ${entry.reason}`] : [])),
-      );
-      const isStale = scene.faults.hits.some(({ what }) => what === "stale lists");
-      for (const { instance } of machinesOf(scene, (machine) => !isAlive(machine))) {
-        const ends = about(told, instance.id, ["Removed", "Collected"]);
-        // Old lists show a machine that has gone, and what nobody owns is collected.
-        const twice = isStale && ends.length === 2 && ends.some(({ type }) => type === "Collected");
-        if (ends.length !== 1 && !twice) violated(`${instance.id} has ended, and the history tells of it ${ends.length} times`);
-        for (const end of ends)
-          if (end.type === "Removed" && !decided.has(`${end.nodeClaim} ${end.intent} ${end.reason}`))
-            violated(`${instance.id} has ended by ${end.reason}, and no entry says that this was decided`);
-      }
-    },
-  }),
+  watch: (scene, violated) => {
+    /** The instances that the product has asked EC2 to end. */
+    const asked = new Set<unknown>();
+    return {
+      onCall: ({ port, method, args }) => {
+        if (port === "fleet" && method === "terminate") asked.add(args[0]);
+      },
+      atEnd: (_sight, told) => {
+        const decided = new Set(
+          told.flatMap((entry) => (entry.type === "Terminating" ? [`${entry.nodeClaim} ${entry.intent} ${entry.reason}`] : [])),
+        );
+        const isStale = scene.faults.hits.some(({ what }) => what === "stale lists");
+        for (const { instance } of machinesOf(scene, (machine) => !isAlive(machine))) {
+          const ends = about(told, instance.id, ["Removed", "Collected"]);
+          // The answer of its launch was lost, and EC2 took it back before anybody looked for it.
+          if (ends.length === 0 && !asked.has(instance.id) && about(told, instance.id, ["Launched", "Adopted"]).length === 0) continue;
+          // Old lists show a machine that has gone, and what nobody owns is collected.
+          const twice = isStale && ends.length === 2 && ends.some(({ type }) => type === "Collected");
+          if (ends.length !== 1 && !twice) violated(`${instance.id} has ended, and the history tells of it ${ends.length} times`);
+          for (const end of ends)
+            if (end.type === "Removed" && !decided.has(`${end.nodeClaim} ${end.intent} ${end.reason}`))
+              violated(`${instance.id} has ended by ${end.reason}, and no entry says that this was decided`);
+        }
+      },
+    };
+  },
 };
 
 export const launchesTold: Invariant = {
