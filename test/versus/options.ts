@@ -43,7 +43,8 @@ export function readOptions(args: readonly string[], known: readonly Course[]): 
   const { list, quick, only, out, jsonl, from, "write-docs": writeDocs } = values;
   const names = known.map(({ name }) => name);
   const unknown = positionals.find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new Error(`There is no course "${unknown}"; give any of ${names.join(", ")}, or none for all.`);
+  if (unknown !== undefined)
+    throw new Error(`There is no course "${unknown}"; give any of ${names.join(", ")}, or none for all but the large ones.`);
   if (quick && positionals.length > 0) throw new Error(`--quick chooses the courses: leave out ${positionals.join(", ")}.`);
   const autoscalers = AUTOSCALERS.filter((name) => only === undefined || name === only);
   if (autoscalers.length === 0) throw new Error(`--only must be ${AUTOSCALERS.join(" or ")}, not "${only}".`);
@@ -52,7 +53,7 @@ export function readOptions(args: readonly string[], known: readonly Course[]): 
   const wanted = quick ? known.filter((course) => course.quick).map(({ name }) => name) : positionals;
   return {
     ...{ list, autoscalers, repeat, writeDocs },
-    courses: wanted.length > 0 ? wanted : names,
+    courses: wanted.length > 0 ? wanted : known.filter(({ large = false }) => !large).map(({ name }) => name),
     ...(out !== undefined && { out }),
     ...(jsonl !== undefined && { jsonl }),
     ...(from !== undefined && { from }),

@@ -3,6 +3,7 @@ import { loadavg, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apply, PATIENTLY } from "../e2e/arrange.ts";
+import { documentedBucket } from "../e2e/fake-aws/faults.ts";
 import { list } from "../e2e/observe.ts";
 import { type Stage, startStage } from "../e2e/stage.ts";
 import { removeDir } from "../e2e/support/child.ts";
@@ -38,6 +39,7 @@ export async function playCourse(course: Course, name: AutoscalerName, run: numb
     aws: {
       bootDelayMs: PENDING_MS,
       terminateDelayMs: 1_000,
+      ...(course.limitsRequests && { ec2Bucket: documentedBucket }),
       onEvent: async (event) => {
         await autoscaler?.notify(event).catch((error: unknown) => problems.add(`an event of EC2 was lost: ${String(error)}`));
       },

@@ -24,7 +24,11 @@ export function courseList(courses: readonly Course[]): string {
       " ",
       courses.filter(({ quick }) => quick),
     ),
-    line("all", " ", courses),
+    line(
+      "all but large",
+      " ",
+      courses.filter(({ large }) => !large),
+    ),
   ].join("\n");
 }
 

@@ -5,8 +5,12 @@ export interface Course {
   /** Objects that exist, with their NodePools Ready, before the first act. */
   readonly setting: readonly object[];
   readonly acts: readonly Act[];
+  /** Whether EC2 keeps the request limits that it documents; without them it answers every request. */
+  readonly limitsRequests?: boolean;
   /** Whether the course is one of the few of `--quick`. */
   readonly quick?: boolean;
+  /** Whether the course takes the whole machine, so that it is played only when it is named. */
+  readonly large?: boolean;
   /** Figures in which the product is worse for a reason that is no fault: a sentence for them. */
   readonly exception?: { readonly figures: readonly FigureName[]; readonly reason: string };
 }

@@ -63,13 +63,16 @@ interface WorkloadOptions {
   /** Topology keys over which the pods are spread, with a skew of 1. */
   readonly spread?: readonly { readonly key: string; readonly when: "DoNotSchedule" | "ScheduleAnyway" }[];
   readonly affinity?: object;
+  /** A port of the host: no two pods run on one machine. */
+  readonly hostPort?: number;
   /** Another release makes the Deployment replace its pods. */
   readonly release?: string;
 }
 
 /** A Deployment with pods of its name that end at once. */
 export function workload(app: string, replicas: number, options: WorkloadOptions = {}): object {
-  const { cpu = "1", memory = "1Gi", spread = [], affinity, release } = options;
+  const { cpu = "1", memory = "1Gi", spread = [], affinity, hostPort, release } = options;
+  const ports = hostPort === undefined ? {} : { ports: [{ containerPort: hostPort, hostPort }] };
   const constraints = spread.map(({ key, when }) => ({
     maxSkew: 1,
     topologyKey: key,
@@ -89,7 +92,7 @@ export function workload(app: string, replicas: number, options: WorkloadOptions
           terminationGracePeriodSeconds: 0,
           ...(affinity !== undefined && { affinity }),
           ...(constraints.length > 0 && { topologySpreadConstraints: constraints }),
-          containers: [{ name: app, image: "pause", resources: { requests: { cpu, memory } } }],
+          containers: [{ name: app, image: "pause", resources: { requests: { cpu, memory } }, ...ports }],
         },
       },
     },
