@@ -24,9 +24,9 @@ interface Replicas {
 }
 
 /**
- * Which claims of a static pool are removed when it has more than `replicas`: first claims without a node or
- * whose node is being deleted, then nodes with no pods but those of DaemonSets, then nodes whose pods cost least to
- * move and that expire soonest. Nodes that a pod's do-not-disrupt annotation holds come last
+ * Which claims of a static pool are removed when it has more than `replicas`: first claims without a node, and those
+ * that have expired or whose node is being deleted, then nodes with no pods but those of DaemonSets, then nodes whose
+ * pods cost least to move and that expire soonest. Nodes that a pod's do-not-disrupt annotation holds come last
  * (karpenter: pkg/controllers/static/deprovisioning/controller.go, Controller.getDeprovisioningCandidates).
  * @param active names of the pool's claims that are not being removed.
  * @param count how many to choose.
@@ -41,8 +41,9 @@ export function chooseSurplus(replicas: Replicas, active: readonly string[], cou
 type Rank = readonly number[];
 
 function rankOf(replica: Replica | undefined, now: number): Rank {
-  // A node that is being deleted takes its NodeClaim with it, whatever is chosen.
-  if (replica?.node === undefined || replica.node.metadata.deletionTimestamp !== undefined) return [0];
+  if (replica?.node === undefined) return [0];
+  // It ends whatever is chosen: a node that is being deleted takes its NodeClaim with it.
+  if (replica.node.metadata.deletionTimestamp !== undefined || lifetimeRemaining(replica.claim, now) === 0) return [0];
   const held = replica.pods.some((pod) => holdsNodeUntil(pod, now) !== undefined) ? 1 : 0;
   const isEmpty = replica.pods.every((pod) => isDaemonSetPod(pod) || isTerminal(pod));
   if (isEmpty && held === 0) return [1];

@@ -57,6 +57,10 @@ it.for([
   expect(order(machines, pods)).toBe(want);
 });
 
+it("a claim that has expired is removed before an empty node", () => {
+  expect(order(named("a", "b"), [pod("p", "b")], { a: 1, b: 721 })).toBe("b a");
+});
+
 it("of nodes with equal pods, the one that expires first is removed first", () => {
   expect(order(named("a", "b"), [pod("p", "a"), pod("q", "b")], { a: 1, b: 600 })).toBe("b a");
 });
