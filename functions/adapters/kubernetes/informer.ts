@@ -11,6 +11,9 @@ import type { ClusterReader } from "./snapshot.ts";
  */
 const QUIET_MS = 50;
 
+/** From so many objects on, four pages, the whole list costs more than names and versions of all. */
+const CAUGHT_UP_FROM = 4 * PAGE;
+
 /** The lists of one decision. */
 export interface Readings extends ClusterReader {
   /**
@@ -21,10 +24,9 @@ export interface Readings extends ClusterReader {
   prove(): Promise<void>;
 }
 
-export interface InformerOptions extends Omit<Reach, "quietMs"> {
+export interface InformerOptions extends Omit<Reach, "quietMs" | "caughtUpFrom">, Partial<Pick<Reach, "quietMs" | "caughtUpFrom">> {
   readonly memory: ListMemory;
   readonly cluster: string;
-  readonly quietMs?: number;
   /** Lists with more objects than this are remembered. */
   readonly longerThan?: number;
 }
@@ -32,11 +34,13 @@ export interface InformerOptions extends Omit<Reach, "quietMs"> {
 /**
  * An informer that sleeps between calls: it gives each decision its lists of one cluster. A list of one page is read
  * from the API server each time, because one small request is exact. A longer list is remembered while the function is
- * warm, and only its changes are read (remembered-list.ts). It holds nothing but memory: a function that was killed or
- * newly started reads from the beginning, and so does one that was frozen for so long that the server has forgotten its
- * resource version.
+ * warm, and only its changes are read (remembered-list.ts), also when it was frozen for so long that the server has
+ * forgotten its resource version (catch-up.ts). It holds nothing but memory: a function that was killed or newly
+ * started reads from the beginning.
  */
-export function informer({ memory, cluster, quietMs = QUIET_MS, longerThan = PAGE, ...reach }: InformerOptions): () => Readings {
+export function informer(options: InformerOptions): () => Readings {
+  const { memory, cluster, quietMs = QUIET_MS, caughtUpFrom = CAUGHT_UP_FROM, longerThan = PAGE, send, open } = options;
+  const reach: Reach = { send, open, quietMs, caughtUpFrom };
   return () => {
     const readings: Reading<Kind>[] = [];
     return {
@@ -46,7 +50,7 @@ export function informer({ memory, cluster, quietMs = QUIET_MS, longerThan = PAG
         if (known === undefined) {
           const { items, resourceVersion } = await listPages(reach.send, kind, selectors);
           if (items.length > longerThan && isComparable(resourceVersion)) {
-            memory.set(key, rememberedList({ ...reach, quietMs }, kind, selectors, { items, resourceVersion }));
+            memory.set(key, rememberedList(reach, kind, selectors, { items, resourceVersion }));
           }
           return items;
         }

@@ -1,4 +1,5 @@
 import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
+import { caughtUp } from "./catch-up.ts";
 import { failure } from "./errors.ts";
 import { type KindCache, kindCache } from "./kind-cache.ts";
 import { pathOf, RESOURCES } from "./kinds.ts";
@@ -16,6 +17,8 @@ export interface Reach {
   readonly open: OpenStream;
   /** A watch without an event for at least this long is assumed to be up to date, ms. */
   readonly quietMs: number;
+  /** Of a list with at least so many objects only those that have changed are read, also when no watch tells them. */
+  readonly caughtUpFrom: number;
 }
 
 /**
@@ -61,11 +64,12 @@ interface Claim {
  * - the API has no event for "that was all", and a bookmark takes a second or two. So after some silence the list is
  *   returned, and the watch continues: the reading's `prove` waits for that bookmark. No effect may rest on the list
  *   before `prove` has settled.
- * When the watch breaks, has expired (410) or ends without a proof, the list is read again. Readings and proofs run one
- * after the other.
+ * When the watch breaks, has expired (410) or ends without a proof, a long list is brought up to the present by its
+ * heads (catch-up.ts) and watched again; a shorter one, and one of which too much has changed, is read again. Readings
+ * and proofs run one after the other.
  */
 export function rememberedList<K extends Kind>(
-  { send, open, quietMs }: Reach,
+  { send, open, quietMs, caughtUpFrom }: Reach,
   kind: K,
   selectors: Selectors,
   listed: Listed<K> & { readonly resourceVersion: string },
@@ -97,11 +101,30 @@ export function rememberedList<K extends Kind>(
     cache = next;
   }
 
+  /** Brings the cache to a version that the server knows, from which a watch must follow. */
+  async function catchUp(): Promise<boolean> {
+    if (cache.size < caughtUpFrom) return false;
+    const next = await caughtUp(send, kind, selectors, cache);
+    if (next === undefined) return false;
+    if (next.isOther) disprove(cache.version);
+    cache = next.cache;
+    return true;
+  }
+
   /**
    * Updates the cache to the present version, or until the watch is silent; returns the version that is then not proven
    * yet.
    */
   async function refresh(): Promise<string | undefined> {
+    let version = await follow();
+    if (version === "ended" && (await catchUp())) version = await follow();
+    if (version !== "ended") return version;
+    await listAnew();
+    return undefined;
+  }
+
+  /** The same by a watch alone; "ended" when it cannot tell. */
+  async function follow(): Promise<string | undefined> {
     close();
     const asked = performance.now();
     const [present, opened] = await Promise.all([
@@ -116,8 +139,7 @@ export function rememberedList<K extends Kind>(
       close();
       if (outcome === "reached") return undefined;
     }
-    await listAnew();
-    return undefined;
+    return "ended";
   }
 
   async function prove(claim: Claim): Promise<void> {

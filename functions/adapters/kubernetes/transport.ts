@@ -13,6 +13,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly contentType?: "application/apply-patch+yaml";
+  /** Forms of the answer; JSON by default. */
+  readonly accept?: string;
 }
 
 export interface ApiResponse {
@@ -91,7 +93,7 @@ export function httpsTransport(
       signal,
       headers: {
         ...headers,
-        Accept: "application/json",
+        Accept: request.accept ?? "application/json",
         "Accept-Encoding": "gzip",
         "User-Agent": "karpenter-serverless",
         ...(body && {

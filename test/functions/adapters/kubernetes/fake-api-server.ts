@@ -52,6 +52,7 @@ export function fakeApiServer({ lastsMs = 5, bookmarks = true }: FakeOptions = {
   let forgotten = 0;
   let hold: Promise<void> = Promise.resolve();
   let release = (): void => {};
+  let beforeGet = (): void => {};
   let wake: (() => void)[] = [];
 
   const keyOf = ({ metadata }: FakeObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
@@ -86,7 +87,14 @@ export function fakeApiServer({ lastsMs = 5, bookmarks = true }: FakeOptions = {
   const send: Transport = async (request): Promise<ApiResponse> => {
     asked.push(request);
     await now();
-    const { query = {} } = request;
+    const { query = {}, accept = "" } = request;
+    const name = namedBy(request);
+    if (name !== undefined) {
+      beforeGet();
+      beforeGet = () => {};
+      const named = [...objects.values()].find(({ metadata }) => metadata.name === name);
+      return named === undefined ? { status: 404, body: { message: "not found" } } : { status: 200, body: named };
+    }
     const token = query["continue"];
     const [read = String(version), from = "0"] = token?.split("/") ?? [];
     if (Number(read) < forgotten) return { status: 410, body: { message: "The provided continue parameter is too old" } };
@@ -95,7 +103,8 @@ export function fakeApiServer({ lastsMs = 5, bookmarks = true }: FakeOptions = {
     const found = all.filter(matching(request));
     const end = Number(from) + Number(query["limit"] ?? found.length);
     const metadata = { resourceVersion: read, ...(end < found.length && { continue: `${read}/${end}` }) };
-    return { status: 200, body: { metadata, items: found.slice(Number(from), end) } };
+    const items = found.slice(Number(from), end);
+    return { status: 200, body: { metadata, items: isHeads(accept) ? items.map(({ metadata: head }) => ({ metadata: head })) : items } };
   };
 
   const open: OpenStream = async (request, onLine): Promise<ApiStream> => {
@@ -163,11 +172,15 @@ export function fakeApiServer({ lastsMs = 5, bookmarks = true }: FakeOptions = {
     open,
     put,
     remove,
-    /** What was asked for since the last look: "list", "page", "version" or "watch". */
+    /** What was asked for since the last look: "list", "page", "version", "watch", "heads" or "get". */
     took: () => asked.splice(0).map(nameOf),
     /** The next watches fail so, one after the other. */
     fail: (...next: readonly Fault[]) => faults.push(...next),
     release: () => release(),
+    /** Runs before the next object is read by name. */
+    beforeGet: (body: () => void) => {
+      beforeGet = body;
+    },
     /** Versions up to now are forgotten, and so are the continuations of lists. */
     compact: () => {
       version++;
@@ -189,7 +202,16 @@ function eventOf({ version, before, after }: Change, matches: (object: FakeObjec
   return was ? ["DELETED", { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } }] : undefined;
 }
 
-function nameOf({ path, query = {} }: ApiRequest): string {
+const isHeads = (accept: string): boolean => accept.includes("as=PartialObjectMetadataList");
+const namedBy = ({ path }: ApiRequest): string | undefined => {
+  const [, name] = /\/pods\/([^/]+)$/.exec(path) ?? [];
+  return name && decodeURIComponent(name);
+};
+
+function nameOf(request: ApiRequest): string {
+  const { path, query = {}, accept = "" } = request;
+  if (namedBy(request) !== undefined) return "get";
+  if (isHeads(accept)) return "heads";
   if (query["watch"] !== undefined) return "watch";
   if (path.includes("nowhere") || query["fieldSelector"]?.includes("nowhere")) return "version";
   return query["continue"] === undefined ? "list" : "page";

@@ -16,9 +16,10 @@ const sorted = (items: readonly Namespace[]) => items.map(({ metadata }) => `${m
 /** A transport that counts its calls by kind. */
 function counted(cluster: TestCluster) {
   const { send, open } = httpsTransport({ kubeconfig: cluster.kubeconfig });
-  const calls = { lists: 0, versions: 0, watches: 0 };
+  const calls = { lists: 0, versions: 0, watches: 0, heads: 0, gets: 0 };
   const counting: Transport = (request) => {
-    calls[request.query?.["limit"] === "1" ? "versions" : "lists"]++;
+    const { query: { limit } = {}, accept } = request;
+    calls[accept !== undefined ? "heads" : limit === undefined ? "gets" : limit === "1" ? "versions" : "lists"]++;
     return send(request);
   };
   const opening: OpenStream = (...given) => {
@@ -33,7 +34,7 @@ export const informerChecks: Readonly<Record<string, (client: Kubernetes, cluste
     const { calls, reach } = counted(cluster);
     const begin = informer({ memory: listMemory(10_000), cluster: cluster.clusterName, ...reach });
     await begin().list("Namespace");
-    assert.deepEqual(calls, { lists: 2, versions: 0, watches: 0 });
+    assert.deepEqual(calls, { lists: 2, versions: 0, watches: 0, heads: 0, gets: 0 });
     for (let round = 0; round < 5; round++) {
       const made = await client.create("Namespace", { metadata: { name: `watched-${round}` } });
       await client.update("Namespace", { ...made, metadata: { ...made.metadata, labels: { round: "changed" } } });
@@ -48,7 +49,38 @@ export const informerChecks: Readonly<Record<string, (client: Kubernetes, cluste
       assert.deepEqual(same(read), same(whole));
       await readings.prove();
     }
-    assert.deepEqual(calls, { lists: 2, versions: 5, watches: 5 });
+    assert.deepEqual(calls, { lists: 2, versions: 5, watches: 5, heads: 0, gets: 0 });
+  },
+  "a remembered list whose version the server has forgotten is caught up with by metadata, and only what has changed is read": async (
+    client,
+    cluster,
+  ) => {
+    const { calls, reach } = counted(cluster);
+    let isForgotten = false;
+    const open: OpenStream = async (...given) => {
+      const { status, ...stream } = await reach.open(...given);
+      if (!isForgotten) return { status, ...stream };
+      isForgotten = false;
+      stream.close();
+      return { status: 410, ended: Promise.resolve(), close: () => {} };
+    };
+    const begin = informer({ memory: listMemory(10_000), cluster: cluster.clusterName, send: reach.send, open, caughtUpFrom: 0 });
+    const first = await begin().list("Namespace");
+    const made = await client.create("Namespace", { metadata: { name: "caught-up" } });
+    await client.update("Namespace", { ...made, metadata: { ...made.metadata, labels: { round: "changed" } } });
+    isForgotten = true;
+    const readings = begin();
+    const items = await readings.list("Namespace");
+    await readings.prove();
+    // All others are the same objects as before.
+    const before = new Map(first.map((object) => [object.metadata.name, object]));
+    assert.deepEqual(
+      items
+        .filter((object) => before.get(object.metadata.name) !== object)
+        .map(({ metadata }) => metadata.labels?.["round"] ?? metadata.name),
+      ["changed"],
+    );
+    assert.deepEqual(calls, { lists: 2, versions: 2, watches: 2, heads: 1, gets: 1 });
   },
   "a version that the server has forgotten ends the watch before any change": async (_client, cluster) => {
     const { open } = httpsTransport({ kubeconfig: cluster.kubeconfig });

@@ -14,12 +14,18 @@ type Server = ReturnType<typeof fakeApiServer>;
 /** A function of one cluster that remembers lists of more than two objects, and a server with `count` pods. */
 function open(
   count: number,
-  options: { readonly memory?: ListMemory; readonly cluster?: string; readonly quietMs?: number } & FakeOptions = {},
+  options: {
+    readonly memory?: ListMemory;
+    readonly cluster?: string;
+    readonly quietMs?: number;
+    readonly caughtUpFrom?: number;
+  } & FakeOptions = {},
 ) {
-  const { memory = listMemory(1_000), cluster = "c1", quietMs = 20, ...server } = options;
+  const { memory = listMemory(1_000), cluster = "c1", quietMs = 20, caughtUpFrom, ...server } = options;
   const api = fakeApiServer(server);
   for (let i = 0; i < count; i++) api.put(pod(`p${i}`));
-  return { api, begin: informer({ memory, cluster, send: api.send, open: api.open, quietMs, longerThan: 2 }) };
+  const reach = { send: api.send, open: api.open, quietMs, ...(caughtUpFrom !== undefined && { caughtUpFrom }) };
+  return { api, begin: informer({ memory, cluster, ...reach, longerThan: 2 }) };
 }
 
 const sorted = (items: readonly { readonly metadata: { readonly name: string; readonly resourceVersion?: string } }[]) =>
@@ -119,6 +125,44 @@ describe("list", () => {
     api.put(pod("missed"));
     api.compact();
     expect(sorted(await begin().list("Pod"))).toEqual(there(api));
+  });
+
+  it("of 4,000 pods the server has forgotten 100 changes: names and versions are read, and the changed pods by name", async () => {
+    const { api, begin } = open(4_000);
+    await begin().list("Pod");
+    for (let i = 0; i < 98; i++) api.put(pod(`p${i}`, "Running", { a: "b" }));
+    api.put(pod("new"));
+    api.remove(pod("p3000"));
+    api.compact();
+    api.took();
+    const readings = begin();
+    expect(sorted(await readings.list("Pod"))).toEqual(there(api));
+    await readings.prove();
+    const took = Map.groupBy(api.took(), (name) => name);
+    expect(Object.fromEntries([...took].map(([name, { length }]) => [name, length]))).toEqual({
+      ...{ version: 2, watch: 2, heads: 2, get: 99 },
+    });
+  });
+
+  it("a list of which more than a thousand objects have changed is read whole", async () => {
+    const { api, begin } = open(2_000);
+    await begin().list("Pod");
+    for (let i = 0; i < 1_001; i++) api.put(pod(`p${i}`, "Running", { a: "b" }));
+    api.compact();
+    api.took();
+    expect(sorted(await begin().list("Pod"))).toEqual(there(api));
+    expect(api.took().sort()).toEqual(["heads", "list", "page", "page", "page", "version", "watch"]);
+  });
+
+  it("a pod that changes or goes while the changed ones are read by name is seen as it then is", async () => {
+    for (const then of [(api: Server) => api.put(pod("p1", "Succeeded")), (api: Server) => api.remove(pod("p1"))]) {
+      const { api, begin } = open(5, { caughtUpFrom: 0 });
+      await begin().list("Pod", FINISHED);
+      api.put(pod("p1", "Running", { a: "b" }));
+      api.compact();
+      api.beforeGet(() => then(api));
+      expect(sorted(await begin().list("Pod", FINISHED))).toEqual(there(api).filter((name) => !name.startsWith("p1@")));
+    }
   });
 
   it("an event that arrives twice counts once", async () => {
@@ -230,11 +274,15 @@ describe("prove", () => {
     expect(api.took()).toEqual(["list"]);
   });
 
-  it("prove fails when a later reading finds what an earlier one should have had", async () => {
-    const { api, begin } = open(5, { lastsMs: 2_000 });
+  it.for([
+    { by: "by its watch", faults: [], options: {} },
+    { by: "by the heads of the list", faults: ["gone"] satisfies Fault[], options: { caughtUpFrom: 0 } },
+    { by: "by reading the list whole", faults: ["gone"] satisfies Fault[], options: {} },
+  ])("prove fails when a later reading finds $by what an earlier one should have had", async ({ faults, options }) => {
+    const { api, begin } = open(5, { lastsMs: 2_000, ...options });
     await begin().list("Pod");
     api.put(pod("held back"));
-    api.fail("held");
+    api.fail("held", ...faults);
     const early = begin();
     await early.list("Pod");
     const late = begin();
@@ -281,7 +329,7 @@ function make(api: Server, what: Exclude<Step, { readonly read: "all" }>): void 
 }
 
 it("a reading equals a full list whatever changes or fails, or prove throws", async () => {
-  const server = fc.record({ lastsMs: fc.constantFrom(1, 6), bookmarks: fc.boolean() });
+  const server = fc.record({ lastsMs: fc.constantFrom(1, 6), bookmarks: fc.boolean(), caughtUpFrom: fc.constantFrom(0, 1_000) });
   await fc.assert(
     fc.asyncProperty(server, fc.array(step, { maxLength: 40 }), async (options, steps) => {
       const { api, begin } = open(6, { ...options, quietMs: 2 });
