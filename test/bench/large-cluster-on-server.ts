@@ -1,12 +1,14 @@
 /**
  * The sweeps of a large cluster against a real API server, by the adapters of the functions (informer, pages, packed
  * answers, 200 requests a second): `node test/bench/large-cluster-on-server.ts [--nodes 5000] [--pods 50000]`. Starts
- * test/e2e/cluster and fills it, which takes most of the time. Each function has processes of its own: the first pass
- * over the cluster ever, which writes what later passes find; then a process that starts cold, and is warm after that.
- * Prints a JSON line for each case, a table, and what the API server's flow control says.
+ * test/e2e/cluster and fills it, which takes most of the time; with `--keep FOLDER` the filled cluster stays there, and
+ * the next run of the same size begins with it. The server is started again once it is filled. Each function has
+ * processes of its own: the first pass over the cluster ever, which writes what later passes find; then a process that
+ * starts cold, and is warm after that. Prints a JSON line for each case, with what the API server's flow control has
+ * counted meanwhile, and a table.
  */
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { cpSync, existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Instance } from "../../core/model/instance.ts";
@@ -15,6 +17,7 @@ import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts"
 import { informer } from "../../functions/adapters/kubernetes/informer.ts";
 import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
 import { paced } from "../../functions/adapters/kubernetes/pace.ts";
+import { httpsTransport, type Transport } from "../../functions/adapters/kubernetes/transport.ts";
 import { memoryLog } from "../../functions/adapters/log.ts";
 import { memoryMetrics } from "../../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
@@ -43,6 +46,8 @@ const { values } = parseArgs({
     kubeconfig: { type: "string" },
     table: { type: "string" },
     only: { type: "string" },
+    /** A folder in which the filled cluster stays, for the next run with the same size. */
+    keep: { type: "string" },
     first: { type: "boolean", default: false },
   },
 });
@@ -73,13 +78,15 @@ interface Line {
   /** Bodies as received, packed. */
   readonly mbReceived: number;
   readonly functionMb: number;
+  readonly server: FlowControl;
 }
 
 async function measure(fn: string, kubeconfig: string, tablePath: string): Promise<void> {
   const { count, transport: counted } = countingTransport(kubeconfig, { "Impersonate-User": USER });
   const transport = paced(counted, { qps: 200, burst: 300 });
   const table = sqliteNodeClaimStore(tablePath);
-  const hands = kubernetesClient({ kubeconfig });
+  const administrator = httpsTransport({ kubeconfig }).send;
+  const hands = kubernetesClient({ kubeconfig, transport: administrator });
   const records = await table.list(CLUSTER);
   const instances = records.map(({ name, instance }) => ({
     ...{ ...instance, state: "running", launchedAt: Date.now() - DAY },
@@ -100,16 +107,19 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
   };
   const run = async (what: string, work: (deps: LifecycleDeps) => Promise<unknown>, quietSweeps = false): Promise<void> => {
     later += 61_000;
+    const settings = { ...DEFAULT_SETTINGS, quietSweeps };
+    const before = await flowControl(administrator);
     Object.assign(count, { requests: 0, bytes: 0 });
     const cpu = process.cpuUsage();
     const began = performance.now();
-    const settings = { ...DEFAULT_SETTINGS, quietSweeps };
     await work(forDecision({ ...kept, settings } as never, read()) as unknown as LifecycleDeps);
     const used = process.cpuUsage(cpu);
+    const seconds = rounded((performance.now() - began) / 1_000);
     const line: Line = {
-      ...{ case: `${fn}, ${what}`, ...size, seconds: rounded((performance.now() - began) / 1_000) },
+      ...{ case: `${fn}, ${what}`, ...size, seconds },
       ...{ cpuSeconds: rounded((used.user + used.system) / 1e6), mb: Math.round(process.resourceUsage().maxRSS / 1_024) },
       ...{ requests: count.requests, mbReceived: rounded(count.bytes / 2 ** 20), functionMb: FUNCTIONS[fn as FunctionName].memory },
+      server: difference(await flowControl(administrator), before),
     };
     console.log(JSON.stringify(line));
   };
@@ -179,16 +189,45 @@ async function fill(cluster: TestCluster, tablePath: string): Promise<void> {
   table.close();
 }
 
-/** What the API server says of its own priority and fairness: requests that it refused, and how long they waited. */
-async function flowControl(cluster: TestCluster): Promise<string> {
-  const text = await cluster.kubectl("get", "--raw", "/metrics");
-  const sum = (name: string): number =>
-    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].reduce((total, [, value]) => total + Number(value), 0);
-  const waited = sum("apiserver_flowcontrol_request_wait_duration_seconds_sum");
-  const requests = sum("apiserver_flowcontrol_request_wait_duration_seconds_count");
-  const rejected = sum("apiserver_flowcontrol_rejected_requests_total");
-  return `${requests} requests through flow control, ${rejected} rejected, ${waited.toFixed(3)} s waited in its queues`;
+/** What the API server's priority and fairness has counted. */
+interface FlowControl {
+  readonly requests: number;
+  readonly rejected: number;
+  /** How long requests have waited in its queues, and have been worked on, s. */
+  readonly waited: number;
+  readonly worked: number;
+  /** Of all requests together: a list of many objects counts as up to ten. */
+  readonly seats: number;
 }
+
+/** Where flow control puts a user that no schema of its own names, as it does with the functions' role on EKS. */
+const LEVEL = 'priority_level="global-default"';
+
+async function flowControl(send: Transport): Promise<FlowControl> {
+  const { body } = await send({ method: "GET", path: "/metrics" });
+  const lines = String(body)
+    .split("\n")
+    .filter((line) => line.startsWith("apiserver_flowcontrol_") && line.includes(LEVEL));
+  const sum = (name: string): number =>
+    lines
+      .filter((line) => line.startsWith(`apiserver_flowcontrol_${name}{`))
+      .reduce((total, line) => total + Number(line.split(" ").at(-1)), 0);
+  return {
+    requests: sum("dispatched_requests_total"),
+    rejected: sum("rejected_requests_total"),
+    waited: sum("request_wait_duration_seconds_sum"),
+    worked: sum("request_execution_seconds_sum"),
+    seats: sum("work_estimated_seats_sum"),
+  };
+}
+
+const difference = (after: FlowControl, before: FlowControl): FlowControl => ({
+  requests: after.requests - before.requests,
+  rejected: after.rejected - before.rejected,
+  waited: rounded(after.waited - before.waited),
+  worked: rounded(after.worked - before.worked),
+  seats: after.seats - before.seats,
+});
 
 function measureAll(kubeconfig: string, tablePath: string): readonly Line[] {
   const lines: Line[] = [];
@@ -212,23 +251,49 @@ function measureAll(kubeconfig: string, tablePath: string): readonly Line[] {
   return lines;
 }
 
-async function main(): Promise<void> {
-  const dataDir = temporaryFolder("large-cluster");
-  const cluster = await startCluster({ dataDir, clusterName: CLUSTER, args: QUIET });
+/** Nobody reads the audit log here, and it would cost the server as much as the writing. */
+const NO_AUDIT = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n";
+
+async function withCluster<T>(dataDir: string, body: (cluster: TestCluster) => Promise<T>): Promise<T> {
+  const policy = join(dataDir, "audit-policy.yaml");
+  writeFileSync(policy, NO_AUDIT);
+  const cluster = await startCluster({ dataDir, clusterName: CLUSTER, args: [...QUIET, "--audit-policy", policy] });
   try {
-    const began = Date.now();
-    const tablePath = join(dataDir, "table.db");
-    await fill(cluster, tablePath);
-    console.error(`filled with ${size.nodes} nodes and ${size.pods} pods in ${Math.round((Date.now() - began) / 1_000)} s`);
-    const before = await flowControl(cluster);
-    const lines = measureAll(cluster.kubeconfig, tablePath);
-    console.log("\n| case | seconds | CPU s | peak MB | of MB | requests | MB received |\n| --- | --: | --: | --: | --: | --: | --: |");
-    for (const { case: name, seconds, cpuSeconds, mb, functionMb, requests, mbReceived } of lines)
-      console.log(`| ${[name, seconds, cpuSeconds, mb, functionMb, requests, mbReceived].join(" | ")} |`);
-    console.log(`\nAPI server, while it was filled: ${before}\nAPI server, with the sweeps: ${await flowControl(cluster)}`);
+    return await body(cluster);
   } finally {
     await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The folder of a filled cluster of the size. */
+async function filled(): Promise<string> {
+  const dataDir = temporaryFolder("large-cluster");
+  const kept = values.keep && join(values.keep, `${size.nodes}-${size.pods}`);
+  if (kept !== undefined && existsSync(kept)) {
+    cpSync(kept, dataDir, { recursive: true });
+    return dataDir;
+  }
+  const began = Date.now();
+  await withCluster(dataDir, (cluster) => fill(cluster, join(dataDir, TABLE)));
+  console.error(`filled with ${size.nodes} nodes and ${size.pods} pods in ${Math.round((Date.now() - began) / 1_000)} s`);
+  if (kept !== undefined) {
+    // Whole, or not there.
+    cpSync(dataDir, `${kept}.part`, { recursive: true });
+    renameSync(`${kept}.part`, kept);
+  }
+  return dataDir;
+}
+
+const TABLE = "table.db";
+
+async function main(): Promise<void> {
+  const dataDir = await filled();
+  const lines = await withCluster(dataDir, async ({ kubeconfig }) => measureAll(kubeconfig, join(dataDir, TABLE)));
+  const columns = ["case", "seconds", "CPU s", "peak MB", "of MB", "requests", "MB received", "seats", "waited s", "rejected"];
+  console.log(`\n| ${columns.join(" | ")} |\n| --- |${" --: |".repeat(columns.length - 1)}`);
+  for (const { case: name, seconds, cpuSeconds, mb, functionMb, requests, mbReceived, server } of lines) {
+    const cells = [name, seconds, cpuSeconds, mb, functionMb, requests, mbReceived, server.seats, server.waited, server.rejected];
+    console.log(`| ${cells.join(" | ")} |`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { NodeClaim } from "../../../../core/model/node-claim.ts";
 import type { Pod } from "../../../../core/model/pod.ts";
 import type { CSINode } from "../../../../core/model/workloads.ts";
 import { ConflictError } from "../../../../core/ports/errors.ts";
-import type { Kubernetes } from "../../../../core/ports/kubernetes.ts";
+import type { Kind, Kinds, Kubernetes } from "../../../../core/ports/kubernetes.ts";
 
 // Objects of a realistic size: fields that no decision reads (images, environment, mounts, container states) are most
 // of their bytes.
@@ -197,10 +197,23 @@ export async function inParallel(count: number, width: number, body: (index: num
 }
 
 /** A server that is being filled may not answer in time. What it has made nevertheless is as good. */
-async function patiently(body: () => Promise<unknown>): Promise<void> {
+async function patiently<K extends Kind>(client: Kubernetes, kind: K, object: Kinds[K]): Promise<Kinds[K]> {
   for (let tries = 1; ; tries++) {
     try {
-      await body();
+      return await client.create(kind, object);
+    } catch (error) {
+      const { name, namespace } = object.metadata;
+      const made = error instanceof ConflictError ? await client.get(kind, name, namespace) : undefined;
+      if (made !== undefined) return made;
+      if (tries === 10) throw error;
+    }
+  }
+}
+
+async function reported<K extends Kind>(client: Kubernetes, kind: K, object: Kinds[K]): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.updateStatus(kind, object);
       return;
     } catch (error) {
       if (error instanceof ConflictError) return;
@@ -208,6 +221,9 @@ async function patiently(body: () => Promise<unknown>): Promise<void> {
     }
   }
 }
+
+/** Requests at once: few, so that a server that shares its cores with others answers each in time. */
+const WRITERS = 6;
 
 /**
  * Fills a cluster without kubelets: nodes with their claims and CSINodes, and running pods spread over them.
@@ -218,19 +234,18 @@ export async function fillCluster(
   size: { readonly nodes: number; readonly pods: number },
   annotationsOf: (index: number) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<void> {
-  await inParallel(size.nodes, 12, async (index) => {
-    const made = await client.create("Node", bigNode(index));
+  await inParallel(size.nodes, WRITERS, async (index) => {
+    const made = await patiently(client, "Node", bigNode(index));
     const csi: CSINode = { metadata: { name: nodeName(index) }, spec: { drivers: [] } };
     const { metadata, ...rest } = bigClaim(index);
-    const claim = await client.create("NodeClaim", { ...rest, metadata: { ...metadata, annotations: annotationsOf(index) } });
-    await Promise.all([client.updateStatus("NodeClaim", { ...claim, status: bigClaimStatus(index) }), client.create("CSINode", csi)]);
+    const claim = await patiently(client, "NodeClaim", { ...rest, metadata: { ...metadata, annotations: annotationsOf(index) } });
+    await patiently(client, "CSINode", csi);
+    await reported(client, "NodeClaim", { ...claim, status: bigClaimStatus(index) });
     const { status } = bigNode(index);
-    if (status !== undefined) await client.updateStatus("Node", { ...made, status });
+    if (status !== undefined) await reported(client, "Node", { ...made, status });
   });
-  await inParallel(size.pods, 12, async (index) => {
-    const pod = bigPod(index, nodeName(index % size.nodes));
-    await patiently(() => client.create("Pod", pod));
-    const made = await client.get("Pod", pod.metadata.name, "default");
-    if (made !== undefined) await patiently(() => client.updateStatus("Pod", { ...made, status: bigPodStatus(index, made) }));
+  await inParallel(size.pods, WRITERS, async (index) => {
+    const made = await patiently(client, "Pod", bigPod(index, nodeName(index % size.nodes)));
+    await reported(client, "Pod", { ...made, status: bigPodStatus(index, made) });
   });
 }
