@@ -160,7 +160,7 @@ export const endsHaveCause: Invariant = {
       if (life.machine === undefined && now - history.soldOutAt() < MARKED_MS + DELETED_WITHIN_MS + history.skewMs) return;
       // Its creation, which had succeeded without an answer, was refused when it was repeated.
       const isRefused = faults.hits.some(
-        ({ what, at, about = life.name }) => what.startsWith("fail refused") && about === life.name && now - at < REFUSED_MS,
+        ({ what, at, about }) => what.startsWith("fail refused") && about === life.name && now - at < REFUSED_MS,
       );
       if (life.machine === undefined && isRefused) return;
       // Others of the account may have used a reservation up meanwhile.
