@@ -255,8 +255,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/lifecycle/reconcile.ts",
-        find: "await wakeUps.wake([wakeUpAt(at, at, name, deps)]);",
-        replace: "void wakeUps;",
+        find: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);",
+        replace: "let dueAt = at;",
       },
       {
         file: "functions/lifecycle/sweep.ts",
