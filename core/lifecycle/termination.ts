@@ -79,12 +79,16 @@ const FOREIGN_LOOK_MS = 10 * 60_000;
 
 /**
  * Leaves an instance alone whose tags name another owner, and its node; undefined when the tags agree. What was adopted
- * is compared before anything is drained, because only the NodeClaim's status named its instance; what we launched is
- * compared when the instance is about to be terminated.
+ * is compared before its drain begins, because only the NodeClaim's status named its instance; all instances are
+ * compared when they are about to be terminated.
  */
 function holdForeign(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
   if (record.instance === undefined) return undefined;
-  if (view.instance === undefined) return record.reason === "adopted" ? { actions: [], ask: "instance" } : undefined;
+  if (view.instance === undefined) {
+    // A drain asks its node's pods every few seconds, and ends nothing that is not compared again.
+    const isDraining = conditionOf(claim?.status?.conditions, "Drained") !== undefined;
+    return record.reason === "adopted" && !isDraining ? { actions: [], ask: "instance" } : undefined;
+  }
   // EC2 takes the tags off an instance some time after its end.
   if (view.instance === "gone" || !isAlive(view.instance)) return undefined;
   const problem = foreignInstance(view.instance, record);

@@ -3,6 +3,7 @@ import type { Action, ClaimView } from "../../../core/lifecycle/action.ts";
 import { advance } from "../../../core/lifecycle/advance.ts";
 import type { Instance } from "../../../core/model/instance.ts";
 import { TERMINATION_TIMESTAMP } from "../../../core/model/labels.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record, view } from "../../support/builders.ts";
 
 const ending = (reason = "expired", secondsAgo = 20) =>
@@ -13,7 +14,20 @@ const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ typ
 const evicted = (actions: readonly Action[]): readonly string[] =>
   actions.flatMap((a) => (a.type === "Evict" ? [a.pod.metadata.name] : []));
 const running: Instance = { ...INSTANCE, state: "running", launchedAt: 0, tags: { "eks:eks-cluster-name": "c1" } };
+const UNKNOWN_DRAINED = { type: "Drained", status: "Unknown", reason: "Draining", message: "", lastTransitionTime: at(10) };
 const DRAINED = ["Launched", "Registered", "Initialized", "Drained", "VolumesDetached"];
+
+describe("whose instance a NodeClaim that was adopted has", () => {
+  const adopted = record({ ...ending(), reason: "adopted" });
+  const asks = (conditions: readonly string[]) => advance(view({ record: adopted, claim: going(conditions), nodes: [node("going")] })).ask;
+
+  it("is asked before its drain begins, and again when the instance is terminated, but not for each look of the drain", () => {
+    expect(asks(["Launched", "Registered", "Initialized"])).toBe("instance");
+    const draining = { ...going(), status: { ...going().status, conditions: [...(going().status?.conditions ?? []), UNKNOWN_DRAINED] } };
+    expect(advance(view({ record: adopted, claim: draining as NodeClaim, nodes: [node("going")], pods: [pod("a")] })).ask).toBeUndefined();
+    expect(asks(DRAINED)).toBe("instance");
+  });
+});
 
 describe("terminate takes the first step that is missing", () => {
   it.for([
