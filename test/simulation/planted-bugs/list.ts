@@ -240,7 +240,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "nominated pods are not remembered",
-    within: 60,
+    within: 160,
     edits: [
       {
         file: "functions/adapters/kubernetes/snapshot.ts",
@@ -267,7 +267,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "interrupted pods held for 300 s instead of 75",
-    within: 40,
+    within: 80,
     edits: [
       {
         file: "core/lifecycle/drain.ts",
