@@ -48,12 +48,15 @@ function waitedSince(from: number, now: number, history: History): readonly PodL
 }
 
 /**
- * How often a buffer may ask for its whole room: anew when pods have come since a NodeClaim was planned. They may take
- * the room that it was to have there, and with their memory more of it than their vCPUs tell.
+ * How often a buffer may ask for its whole room: anew when pods are planned after the NodeClaim that has its room was,
+ * because they have come since, or because EC2 had no machine for their own NodeClaim. They may take the room that the
+ * buffer was to have there, and with their memory more of it than their vCPUs tell.
  */
-function timesPlanned(waiting: readonly PodLife[], coming: readonly ClaimLife[]): number {
+function timesPlanned(waiting: readonly PodLife[], coming: readonly ClaimLife[], history: History): number {
   const firstPlan = Math.min(...coming.map(({ plannedAt }) => plannedAt));
-  return waiting.some(({ addedAt, boundAt }) => addedAt > firstPlan || (boundAt !== undefined && boundAt > firstPlan)) ? 2 : 1;
+  const hasCome = waiting.some(({ addedAt, boundAt }) => addedAt > firstPlan || (boundAt !== undefined && boundAt > firstPlan));
+  const hasFailed = [...history.claims.values()].some(({ refusedAt }) => refusedAt !== undefined && refusedAt >= firstPlan);
+  return hasCome || hasFailed ? 2 : 1;
 }
 
 /** NodeClaims on their way that ask for more vCPUs than the pods that wait need. */
@@ -101,7 +104,7 @@ export const boughtOnce: Invariant = {
           cpu: Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons),
         }));
         const waiting = waitedSince(from, now, history);
-        const needed = waiting.reduce((sum, { pod }) => sum + requestOf(pod), buffered * timesPlanned(waiting, coming));
+        const needed = waiting.reduce((sum, { pod }) => sum + requestOf(pod), buffered * timesPlanned(waiting, coming, history));
         if (asking.reduce((sum, { cpu }) => sum + cpu, 0) > needed + 1e-6) suspicions.push({ asking, needed, last: object.metadata.name });
       },
     };

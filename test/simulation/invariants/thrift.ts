@@ -11,8 +11,6 @@ interface Bound {
   readonly perMinute: number;
   readonly perClaim: number;
   readonly perGoingMinute: number;
-  /** Of a NodeClaim that is being deleted, a minute, where records were lost: each look asks whose its instance is. */
-  readonly perAdoptedMinute?: number;
   readonly perFault: number;
 }
 
@@ -39,7 +37,7 @@ const BOUNDS: readonly Bound[] = [
     perGoingMinute: 500,
     perFault: 20,
   },
-  { name: "calls of EC2", of: /^fleet\./, perMinute: 4, perClaim: 25, perGoingMinute: 2, perAdoptedMinute: 20, perFault: 5 },
+  { name: "calls of EC2", of: /^fleet\./, perMinute: 4, perClaim: 25, perGoingMinute: 2, perFault: 5 },
 ];
 
 export const callsBounded: Invariant = {
@@ -47,7 +45,6 @@ export const callsBounded: Invariant = {
   law: "A node's life costs no more than a stated number of reads and writes of the table and of calls of EC2.",
   watch: ({ lab, faults }, violated) => {
     let goingMinutes = 0;
-    let adoptedMinutes = 0;
     let claimsMade = 0;
     lab.second?.onChange(({ kind, type }) => {
       if (kind === "NodeClaim" && type === "ADDED") claimsMade++;
@@ -59,21 +56,15 @@ export const callsBounded: Invariant = {
       },
       check: ({ claims }) => {
         const going = claims.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-        const adopted = going.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") < faults.recordsLostAt());
         goingMinutes += (going.length * CHECK_MS) / 60_000;
-        adoptedMinutes += (adopted.length * CHECK_MS) / 60_000;
       },
       atEnd: ({ now }) => {
         const minutes = (now - START) / 60_000;
         const troubles = [...faults.counts.values()].reduce((sum, n) => sum + n, 0);
-        for (const { name, of, perMinute, perClaim, perGoingMinute, perAdoptedMinute = 0, perFault } of BOUNDS) {
+        for (const { name, of, perMinute, perClaim, perGoingMinute, perFault } of BOUNDS) {
           const made = [...lab.calls].reduce((sum, [call, n]) => sum + (of.test(call) ? n : 0), 0);
           const allowed = Math.round(
-            perMinute * minutes * clusters +
-              perClaim * claimsMade +
-              perGoingMinute * goingMinutes +
-              perAdoptedMinute * adoptedMinutes +
-              perFault * troubles,
+            perMinute * minutes * clusters + perClaim * claimsMade + perGoingMinute * goingMinutes + perFault * troubles,
           );
           if (made > allowed)
             violated(`${made} ${name} in ${Math.round(minutes)} minutes with ${claimsMade} claims; ${allowed} are allowed`);
