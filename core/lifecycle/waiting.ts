@@ -15,9 +15,11 @@ import { INSTANCE_POLL_MS } from "./termination.ts";
  * of the NodeClaim itself is told by a wake-up of its own, or found by the sweep.
  */
 
-/** What a NodeClaim waits for; undefined when only a whole pass can tell. */
+const KNOWN_WAITS: ReadonlySet<unknown> = new Set<WaitsFor>(["node", "end", "replacements"]);
+
+/** What a NodeClaim waits for; undefined when only a whole pass can tell, as of what a newer version waits for. */
 export function waitOf({ waits, dueAt }: NodeClaimRecord): WaitsFor | undefined {
-  return waits?.dueAt === dueAt ? waits.for : undefined;
+  return waits?.dueAt === dueAt && KNOWN_WAITS.has(waits.for) ? waits.for : undefined;
 }
 
 /**

@@ -89,6 +89,11 @@ it("an instance that is shutting down is waited for", () => {
   expect(awaitEnd(undefined, NOW)).toBeUndefined();
 });
 
+it("what a newer version waits for is left to a whole pass", () => {
+  const newer = { ...WAITING, dueAt: NOW, waits: { for: "moonlight", dueAt: NOW } } as unknown as NodeClaimRecord;
+  expect(waitOf(newer)).toBeUndefined();
+});
+
 it("what a record waits for holds only with the time that it was written with", () => {
   expect(waitOf({ ...WAITING, dueAt: NOW, waits: { for: "node", dueAt: NOW } })).toBe("node");
   expect(waitOf({ ...WAITING, dueAt: NOW + 1, waits: { for: "node", dueAt: NOW } })).toBeUndefined();
