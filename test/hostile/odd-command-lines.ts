@@ -17,8 +17,8 @@ import { mutatedJson, mutatedText, ODD_TEXTS } from "./mutate.ts";
 
 /** Commands that ask no account and no cluster. The lab prints while it plays, and is played elsewhere. */
 const OFFLINE = new Set(["solve", "consolidate", "what-if", "convert", "cost", "manifests", "completion"]);
-/** Options that would ask one, or write files. */
-const ELSEWHERE = new Set(["context", "kubeconfig", "stack", "save", "out", "region", "server"]);
+/** Options that would ask one, write files, or serve a page until they are stopped. */
+const ELSEWHERE = new Set(["context", "kubeconfig", "stack", "save", "out", "region", "server", "view"]);
 const FAR = COMMANDS.filter(({ name }) => OFFLINE.has(name)) as [Command, ...Command[]];
 
 const TEST = join(import.meta.dirname, "..");
