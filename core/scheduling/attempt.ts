@@ -133,17 +133,22 @@ export class Attempt {
   #lastOf(index: number, left: readonly Pod[]): readonly Pod[] {
     const podClass = this.problem.classes[index];
     if (podClass === undefined || podClass.attaches !== undefined) return left;
-    const last = podClass.pods.slice(-left.length);
-    const placed = new Set(last.filter((pod) => !left.includes(pod)));
-    const others = left.filter((pod) => !last.includes(pod));
-    for (const { pods } of placed.size > 0 ? this.claims : []) {
+    const tail = podClass.pods.slice(-left.length);
+    if (tail.every((pod, i) => pod === left[i])) return left;
+    const last = new Set(tail);
+    const lefts = new Set(left);
+    const placed = last.difference(lefts);
+    const others = lefts.difference(last);
+    const giving = [...others];
+    for (const { pods } of this.claims) {
       for (const [at, pod] of pods.entries()) {
-        const other = placed.delete(pod) ? others.pop() : undefined;
+        const other = placed.delete(pod) ? giving.pop() : undefined;
         if (other !== undefined) pods[at] = other;
       }
     }
     // Those that are on existing nodes stay there.
-    return podClass.pods.filter((pod) => (last.includes(pod) && !placed.has(pod)) || others.includes(pod));
+    const remaining = new Set(giving);
+    return podClass.pods.filter((pod) => (last.has(pod) && !placed.has(pod)) || remaining.has(pod));
   }
 
   /** Steps taken (Evaluation.steps). */
