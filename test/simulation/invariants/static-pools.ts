@@ -23,6 +23,9 @@ const staying = (pool: string, now: number, history: History): readonly ClaimLif
 /** How long a decided end may take to be seen, ms: wake-ups may be lost again and again. */
 const ENDED_WITHIN_MS = 20 * 60_000;
 
+/** A call that the API server has refused (faults/injector.ts). */
+const REFUSED = "fail refused";
+
 const replicasOf = (pool: string, now: number, history: History, staleMs = STALE_MS): readonly number[] =>
   history.poolsWithin(pool, now - staleMs, now).flatMap(({ spec }) => (spec.replicas === undefined ? [] : [spec.replicas]));
 
@@ -45,15 +48,17 @@ const wasLowered = ([first, ...later]: readonly NodePool[]): boolean =>
 export const replicasKept: Invariant = {
   name: "replicas kept",
   law: "A static NodePool never has more NodeClaims that stay than its replicas, beside those that replace others.",
-  watch: ({ lab, history }, violated) => ({
+  watch: ({ lab, history, faults }, violated) => ({
     onChange: ({ kind, type, user, object }) => {
       if (kind !== "NodeClaim" || type !== "ADDED" || user !== PRODUCT) return;
       const pool = object.metadata.labels?.[POOL] ?? "";
       const now = lab.world.clock.now();
       const replicas = replicasOf(pool, now, history);
       // A node whose replacement is planned is tainted first, and one that is no longer replaced counts again.
+      // An admission policy may keep one that was asked to go.
+      const kept = new Set(faults.hits.flatMap(({ what, at, about }) => (what === REFUSED && now - at < ENDED_WITHIN_MS ? [about] : [])));
       const own = staying(pool, now, history).filter(
-        ({ taintedAt, untaintedAt = 0 }) => taintedAt === undefined && untaintedAt < now - STALE_MS,
+        ({ name, taintedAt, untaintedAt = 0 }) => taintedAt === undefined && untaintedAt < now - STALE_MS && !kept.has(name),
       );
       // While fewer were asked for, it may have been decided that others go, which the world sees only later.
       const others = own.filter(({ uid }) => uid !== object.metadata.uid);
