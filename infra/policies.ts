@@ -79,6 +79,12 @@ function describeStatement(...names: readonly string[]): PolicyStatement {
   });
 }
 
+/** What is read of an account whose commitments are counted (functions/catalog/paid-capacity.ts). */
+function commitmentReads(settings: Readonly<Record<string, string>>): readonly string[] {
+  if (settings["RESERVED_INSTANCES"] === "true") return ["Instances", "ReservedInstances"];
+  return ["", "none"].includes(settings["SAVINGS_PLANS"] ?? "") ? [] : ["Instances"];
+}
+
 /** Pass the nodes' roles to instances, and no other role. */
 function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
   const roles = new Set(clusters.flatMap(({ name, nodeRoles }) => nodeRoles ?? [nodeRoleName(name, "linux")]));
@@ -241,6 +247,7 @@ export function cloudStatements(
         describeStatement(
           ...["AvailabilityZones", "CapacityReservations", "Images", "InstanceTypeOfferings", "InstanceTypes"],
           ...["PlacementGroups", "SecurityGroups", "SpotPriceHistory", "Subnets"],
+          ...commitmentReads(settings),
         ),
         parameterStatement(),
         ...(settings["ISOLATED_VPC"] === "true" ? [] : [pricingStatement()]),

@@ -58,6 +58,10 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
   SLEEP_SCHEDULE:
     'when NodePools without a schedule of their own sleep: `0 20 * * 1-5 for 10h` in each cluster, `{"dev":"0 20 * * 1-5 for 10h"}` in those that are named, or `none`: [sleep at night](recipes.md#sleep-at-night)',
+  RESERVED_INSTANCES:
+    "count the account's active reserved instances as paid for: on-demand machines that they pay for come before spot, as long as something is left of them, across all clusters of the account ([recipe](recipes.md#what-savings-plans-and-reserved-instances-pay-for))",
+  SAVINGS_PLANS:
+    "what Savings Plans of the functions' account pay for, which counts as `RESERVED_INSTANCES` does: `m5=3.60` for m5 machines of $3.60 an hour at on-demand prices, `*=10@28%` for any family, a commitment of $10 an hour at prices 28 % below; a list of these; `none`",
   STACK_MAX_PRICE_PER_HOUR: "the same for all clusters of the stack together; `none`",
   SUBNET_REFRESH_INTERVAL: "how long subnets that were found stay good, 1m to 24h",
   VM_MEMORY_OVERHEAD_PERCENT: "share of a machine's memory that its hypervisor keeps, 0.075 for 7.5 %",

@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kin
   namespaces: { apiVersion: "v1", kind: "Namespace", needs: [] },
 };
 
-const OTHERS = ["name", "now", "maxPricePerHour", "instanceTypes", "schedulerConfig"];
+const OTHERS = ["name", "now", "maxPricePerHour", "savingsPlans", "instanceTypes", "schedulerConfig"];
 
 /**
  * Throws InputError when a scenario holds what the API server would refuse. Fields that a plan does not need may be

@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { readSavingsPlans, SAVINGS_PLANS_FORM, type SavingsPlan } from "../../core/offerings/savings-plans.ts";
 import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import { readBytes } from "../../functions/adapters/bounded-file.ts";
@@ -91,6 +92,8 @@ type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
 export interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
   /** The most that all nodes may cost together, USD per hour. */
   readonly maxPricePerHour?: number;
+  /** What commitments pay for, used by nodes of the scenario alone. */
+  readonly savingsPlans?: readonly SavingsPlan[];
   readonly nodePools: Lists["nodePools"];
   readonly now: number;
 }
@@ -122,7 +125,8 @@ export function scenarioParts(scenario: unknown): ScenarioParts {
     throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
   // The objects in the lists are checked against their schemas in check.ts, not here.
   const lists = Object.fromEntries([...LISTS, ...SOURCES].map((name) => [name, list(name)])) as unknown as Lists & Sources;
-  const config = { ...schedulerConfig(fields["schedulerConfig"]), ...priceCap(fields["maxPricePerHour"]) };
+  const money = { ...priceCap(fields["maxPricePerHour"]), ...savingsPlans(fields["savingsPlans"]) };
+  const config = { ...schedulerConfig(fields["schedulerConfig"]), ...money };
   return { ...lists, ...config, now, instanceTypes: list("instanceTypes").map(instanceType) };
 }
 
@@ -131,6 +135,13 @@ function priceCap(value: unknown): Pick<ScenarioParts, "maxPricePerHour"> {
   if (typeof value !== "number" || !(value >= 0))
     throw new InputError(`maxPricePerHour must be dollars an hour as a number, such as 12.5, not ${JSON.stringify(value)}`);
   return { maxPricePerHour: value };
+}
+
+function savingsPlans(value: unknown): Pick<ScenarioParts, "savingsPlans"> {
+  if (value === undefined) return {};
+  const plans = typeof value === "string" ? readSavingsPlans(value) : undefined;
+  if (plans === undefined) throw new InputError(`savingsPlans must be ${SAVINGS_PLANS_FORM}, not ${JSON.stringify(value)}`);
+  return { savingsPlans: plans };
 }
 
 function schedulerConfig(value: unknown = {}): SchedulerConfig {
@@ -147,7 +158,7 @@ function schedulerConfig(value: unknown = {}): SchedulerConfig {
 export function scenarioToSnapshot(scenario: unknown): Snapshot {
   const parts = scenarioParts(scenario);
   const lists = Object.fromEntries(LISTS.map((name) => [name, parts[name]])) as unknown as Lists;
-  const { maxPricePerHour: perHour } = parts;
+  const { maxPricePerHour: perHour, savingsPlans: plans = [] } = parts;
   const spread = (pods: readonly Pod[]) => withDefaultConstraints(pods, parts.defaultConstraints, parts);
   return {
     ...lists,
@@ -156,6 +167,7 @@ export function scenarioToSnapshot(scenario: unknown): Snapshot {
     virtualPods: spread(scenarioHeadroom(parts).flatMap(({ pods }) => pods)),
     instanceTypes: overlaidScenario(parts).instanceTypes,
     ...(perHour !== undefined && { priceCap: { of: "cluster", perHour, elsewhere: 0 } }),
+    ...(plans.length > 0 && { paid: plans.map(({ of, perHour: most }) => ({ of, perHour: most, keeps: most })) }),
     nominated: new Map(),
     disrupting: new Set(),
   };

@@ -8,6 +8,7 @@ import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import { addResources, parseResources, type Resources } from "../../core/model/quantity.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { allocatableOf } from "../../core/offerings/overhead.ts";
+import { NEW_PAID_SHARE } from "../../core/offerings/paid.ts";
 import { OFFERING_KEYS, offeringRequirementsOf } from "../../core/requirements/offerings.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
@@ -58,12 +59,14 @@ export function explainPlan(plan: Plan, snapshot: Snapshot, settings: SolveOptio
 }
 
 function summary({ newNodeClaims, existingNodes: present, podErrors }: Plan): string {
-  const price = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const total = (claims: readonly PlannedNodeClaim[]): number => claims.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const price = total(newNodeClaims.filter(({ paidFor }) => paidFor === undefined));
+  const paid = total(newNodeClaims.filter(({ paidFor }) => paidFor !== undefined)) / NEW_PAID_SHARE;
   const month = price * HOURS_A_MONTH;
   const bought = newNodeClaims.reduce((sum, { pods }) => sum + pods.length, 0);
   const settled = present.reduce((sum, { pods }) => sum + pods.length, 0);
   const here = settled === 0 ? "" : ` (${settled} on ${counted(present.length, "node")} that ${present.length === 1 ? "is" : "are"} there)`;
-  const cost = `${counted(newNodeClaims.length, "new node")}, ${perHour(price)} (~$${month.toFixed(month < 10 ? 2 : 0)} a month)`;
+  const cost = `${counted(newNodeClaims.length, "new node")}, ${perHour(price)} (~$${month.toFixed(month < 10 ? 2 : 0)} a month)${paid > 0 ? ` beside ${perHour(paid)} that is paid for` : ""}`;
   return `${cost}; ${counted(bought + settled, "pod")} placed${here}, ${Object.keys(podErrors).length} left`;
 }
 
@@ -80,9 +83,9 @@ function decidedBy({ newNodeClaims }: Plan, snapshot: Snapshot, settings: SolveO
 function alike(claims: readonly PlannedNodeClaim[]): readonly (readonly PlannedNodeClaim[])[] {
   const byText = new Map<string, PlannedNodeClaim[]>();
   for (const claim of claims) {
-    const { nodePool, instanceTypes, pricePerHour, requirements } = claim;
+    const { nodePool, instanceTypes, pricePerHour, requirements, paidFor } = claim;
     const where = requirements.filter(({ key }) => OFFERING_KEYS.includes(key));
-    const text = JSON.stringify([nodePool, instanceTypes, pricePerHour.toFixed(9), where]);
+    const text = JSON.stringify([nodePool, instanceTypes, pricePerHour.toFixed(9), where, paidFor]);
     const known = byText.get(text);
     if (known === undefined) byText.set(text, [claim]);
     else known.push(claim);
@@ -100,11 +103,13 @@ function newNode(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, pools:
   const [first] = priced;
   const isOne = claims.length === 1;
   const where = first === undefined ? "" : `, ${first.how}`;
+  const paid = claim.paidFor === undefined ? "" : ", paid for by a Savings Plan or reserved instance";
+  const price = claim.paidFor === undefined ? claim.pricePerHour : claim.pricePerHour / NEW_PAID_SHARE;
   const name = first?.type.name ?? claim.instanceTypes[0];
   return [
     "",
     ...wrapped(
-      `${isOne ? "" : `${claims.length} × `}${name} at ${perHour(claim.pricePerHour)}${isOne ? "" : " each"}${where}, NodePool ${claim.nodePool}`,
+      `${isOne ? "" : `${claims.length} × `}${name} at ${perHour(price)}${isOne ? "" : " each"}${where}, NodePool ${claim.nodePool}${paid}`,
       2,
     ),
     ...labelled("pods", podsText(claims), 4),

@@ -70,5 +70,6 @@ export function plannedEntry(
     choices: choicesOf(planned, instanceTypes),
     typeCount: planned.instanceTypes.length,
     together,
+    ...(planned.paidFor !== undefined && { isPaidFor: true as const }),
   };
 }

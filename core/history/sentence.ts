@@ -62,7 +62,7 @@ const REASONS = {
 
 const after = (tookMs: number | undefined): string => (tookMs === undefined ? "" : `, ${span(tookMs)} after its launch`);
 
-function plannedText({ reason, commandId, pods, podCount, waitedMs, requests, choices, typeCount, together }: Planned): string {
+function plannedText({ reason, commandId, pods, podCount, waitedMs, requests, choices, typeCount, together, isPaidFor }: Planned): string {
   const forWhom =
     podCount === 0
       ? commandId === undefined
@@ -74,10 +74,11 @@ function plannedText({ reason, commandId, pods, podCount, waitedMs, requests, ch
   const [first, ...others] = choices;
   const choice =
     first === undefined ? "" : `; ${kindOf(first)} at ${perHour(first.pricePerHour)} is the cheapest of ${counted(typeCount, "type")}`;
+  const paid = isPaidFor ? ", which a Savings Plan or reserved instance pays for" : "";
   const next = others.length === 0 ? "" : `; next: ${others.map((one) => `${kindOf(one)} ${perHour(one.pricePerHour)}`).join(", ")}`;
   const asks = Object.entries(requests).map(([name, amount]) => `${name} ${amount}`);
   const same = together > 1 ? `; one of ${counted(together, "NodeClaim")} of the same decision` : "";
-  return `planned ${forWhom}${waited}${replaces}; asks for ${asks.join(", ")} with DaemonSets${choice}${next}${same}`;
+  return `planned ${forWhom}${waited}${replaces}; asks for ${asks.join(", ")} with DaemonSets${choice}${paid}${next}${same}`;
 }
 
 function launchFailedText({ reason, message, unavailable, attempt }: LaunchFailed): string {

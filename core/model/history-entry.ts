@@ -59,6 +59,8 @@ export interface Planned extends ClaimEntry {
   readonly typeCount: number;
   /** NodeClaims that the same decision made, this one included. */
   readonly together: number;
+  /** Set when it was planned because a commitment pays for such machines on demand. */
+  readonly isPaidFor?: true;
 }
 
 /** EC2 launched the machine. */

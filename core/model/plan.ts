@@ -1,5 +1,6 @@
 import type { ResourceList } from "./kubernetes.ts";
 import type { NodeSelectorRequirementWithMinValues } from "./node-pool.ts";
+import type { PaidKind } from "./paid-capacity.ts";
 import type { Taint } from "./taint.ts";
 
 /** One new NodeClaim of a plan: an instance to launch. It is not written yet. */
@@ -28,6 +29,11 @@ export interface PlannedNodeClaim {
    */
   readonly surplusPerHour?: number;
   readonly minValuesRelaxed?: boolean;
+  /**
+   * Set when a commitment of this kind pays for its machine (paid-capacity.ts): it is launched on demand, as one of the
+   * types that the commitment pays for, and `pricePerHour` is a share of their on-demand price.
+   */
+  readonly paidFor?: PaidKind;
 }
 
 /** The decision of a scheduling run. Its JSON is the plan of `docs/scenario-format.md`. */

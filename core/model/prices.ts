@@ -44,5 +44,10 @@ export function perHour(usd: number): string {
   return `$${usd.toFixed(4)}/h`;
 }
 
+/** Dollars as whole millionths, rounded up, so that sums of prices are exact. */
+export function micros(usd: number): number {
+  return Math.ceil(usd * 1e6 - 1e-3);
+}
+
 /** Hours of a month, as in AWS's price lists. */
 export const HOURS_A_MONTH = 730;

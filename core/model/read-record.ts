@@ -104,7 +104,7 @@ const replacement = fields(
     ...{ nodePool: string, requirements, taints, labels: texts, instanceTypes: strings, requests: mapOf(amount) },
     ...{ pods: strings, pricePerHour: number },
   },
-  { surplusPerHour: number },
+  { surplusPerHour: number, paidFor: string },
 );
 const COMMAND = fields(
   {

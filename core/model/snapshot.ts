@@ -2,6 +2,7 @@ import type { InstanceType } from "./instance-type.ts";
 import type { Node } from "./node.ts";
 import type { NodeClaim } from "./node-claim.ts";
 import type { NodePool } from "./node-pool.ts";
+import type { PaidShare } from "./paid-capacity.ts";
 import type { Pod } from "./pod.ts";
 import type {
   CSINode,
@@ -64,6 +65,8 @@ export interface Snapshot {
   readonly untouchable?: ReadonlyMap<string, string>;
   /** The most that all nodes of NodePools may cost together; no bound when absent. */
   readonly priceCap?: PriceCap;
+  /** On-demand capacity that Savings Plans and reserved instances pay for; none when absent. */
+  readonly paid?: readonly PaidShare[];
   /** Names of the NodeClaims that a running disruption command will remove. */
   readonly disrupting: ReadonlySet<string>;
 }

@@ -1,5 +1,6 @@
 import { capacityTypeOfPlanned } from "../disruption/consolidation/replacement.ts";
 import { perHour } from "../disruption/prices/money.ts";
+import { plannedPriceText } from "../disruption/prices/price.ts";
 import { podCount } from "../disruption/reports/wording.ts";
 import type { CommandRecord } from "../model/command-record.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
@@ -22,7 +23,7 @@ export function commandOverview(command: CommandRecord, phase: string = command.
 }
 
 const replacementText = (planned: PlannedNodeClaim): string =>
-  `${capacityTypeOfPlanned(planned)} ${listed(planned.instanceTypes, MAX_NAMED)} (NodePool ${planned.nodePool}, from ${perHour(planned.pricePerHour)})`;
+  `${capacityTypeOfPlanned(planned)} ${listed(planned.instanceTypes, MAX_NAMED)} (NodePool ${planned.nodePool}, from ${plannedPriceText(planned)})`;
 
 const WHY: Readonly<Record<CommandRecord["method"], string>> = {
   emptiness: "no pod needs the node",

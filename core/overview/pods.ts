@@ -1,8 +1,8 @@
+import { plannedPriceText } from "../disruption/prices/price.ts";
 import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
-import { perHour } from "../model/prices.ts";
 import { isActive, isDaemonSetPod, isPending, isProvisionable, podKey, podUid } from "../pods/predicates.ts";
 import { listed } from "../scheduling/reasons/words.ts";
 import { pendingPods } from "../scheduling/solve.ts";
@@ -70,9 +70,10 @@ function placesOf(plan: Plan | undefined): ReadonlyMap<string, Reason> {
   if (plan === undefined) return new Map();
   const { newNodeClaims, existingNodes, podErrors } = plan;
   return new Map<string, Reason>([
-    ...newNodeClaims.flatMap(({ nodePool, instanceTypes, pricePerHour, pods }) => {
+    ...newNodeClaims.flatMap((planned) => {
+      const { nodePool, instanceTypes, pods } = planned;
       const types = listed(instanceTypes, MAX_TYPES);
-      const text = `The next pass buys a node from NodePool ${nodePool} for them: ${types}, from ${perHour(pricePerHour)}`;
+      const text = `The next pass buys a node from NodePool ${nodePool} for them: ${types}, from ${plannedPriceText(planned)}`;
       return pods.map((pod) => [pod, { state: "planned", text }] as const);
     }),
     ...existingNodes.flatMap(({ name, pods }) =>

@@ -36,6 +36,31 @@ export interface CapacityReservation
   readonly endTime?: string;
 }
 
+/** Reserved instances: a discount for on-demand instances, bought for years. */
+export interface ReservedInstance {
+  readonly instanceType: string;
+  readonly count: number;
+  /** Set for zonal ones, which pay for one type in this zone. */
+  readonly zone?: string;
+  /** As EC2 writes it: "Linux/UNIX", "Windows (Amazon VPC)". */
+  readonly platform: string;
+  readonly tenancy: string;
+}
+
+/** An instance that runs, or is about to, and is billed on demand: neither spot nor in a capacity block. */
+export interface OnDemandInstance {
+  readonly id: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  /** ms since the epoch. */
+  readonly launchedAt: number;
+  /** The cluster whose NodePools it belongs to; absent for all others. */
+  readonly cluster?: string;
+  readonly isWindows: boolean;
+  /** Whether its hardware is dedicated. */
+  readonly isDedicated: boolean;
+}
+
 /** A DescribeInstanceTypes record with EC2's field names; the code that reads a field checks its type. */
 export interface InstanceTypeRecord {
   readonly InstanceType: string;
@@ -78,6 +103,10 @@ export interface CloudInventory {
   instanceTypes(): Promise<readonly InstanceTypeRecord[]>;
   /** Zones by instance type. */
   instanceTypeZones(): Promise<Readonly<Record<string, readonly string[]>>>;
+  /** The active reserved instances that the account has bought in the region. */
+  reservedInstances(): Promise<readonly ReservedInstance[]>;
+  /** Instances of the account and region that are billed on demand, of some families only when they are named. */
+  onDemandInstances(families: readonly string[] | undefined): Promise<readonly OnDemandInstance[]>;
   zones(): Promise<readonly { readonly name: string; readonly zoneId: string }[]>;
   /** USD per hour by type. */
   onDemandPrices(): Promise<Readonly<Record<string, number>>>;

@@ -1,12 +1,13 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
+import { micros } from "../model/prices.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { dearestOffering } from "../offerings/dearest.ts";
 import { offeringRequirementsOf } from "../requirements/offerings.ts";
 import { requirementsFrom } from "../requirements/requirements.ts";
 import { nodeViews } from "../scheduling/problem/node-view.ts";
-import { micros, priceCapsLeft } from "../scheduling/problem/price-caps.ts";
+import { priceCapsLeft } from "../scheduling/problem/price-caps.ts";
 
 /** Nodes of a static pool that price caps leave room for. */
 export interface Affordable {

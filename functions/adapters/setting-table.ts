@@ -1,6 +1,7 @@
 import { type CapsByCluster, EACH } from "../../core/model/price-caps.ts";
 import { readDollars } from "../../core/node-pool/max-price.ts";
 import { readSchedule } from "../../core/node-pool/schedule.ts";
+import { readSavingsPlans, SAVINGS_PLANS_FORM } from "../../core/offerings/savings-plans.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import {
   bool,
@@ -159,6 +160,15 @@ export const SETTINGS = {
   },
   /** USD per hour. */
   STACK_MAX_PRICE_PER_HOUR: { as: "stackMaxPricePerHour", readBy: "decisions", fallback: "none", read: readCap, isOurs: true },
+  /** USD per hour at on-demand prices. */
+  SAVINGS_PLANS: {
+    as: "savingsPlans",
+    readBy: "decisions",
+    fallback: "none",
+    read: readerOf(SAVINGS_PLANS_FORM, readSavingsPlans),
+    isOurs: true,
+  },
+  RESERVED_INSTANCES: { as: "reservedInstances", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
   /** The text by cluster. */
   SLEEP_SCHEDULE: { as: "sleepSchedule", readBy: "decisions", fallback: "none", read: readSchedules, isOurs: true },
   BESIDE_KARPENTER: { as: "besideKarpenter", readBy: "decisions", fallback: "false", read: bool, isOurs: true },

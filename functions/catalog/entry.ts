@@ -11,6 +11,7 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry, type ScheduleEvent } from "../shared/cluster-entry.ts";
 import type { InvocationContext } from "../shared/in-time.ts";
 import type { Memory } from "./node-classes.ts";
+import { refreshPaidCapacity } from "./paid-capacity.ts";
 import { refreshPrices } from "./prices.ts";
 import { refreshNodeClasses } from "./refresh.ts";
 import { markShiftedZones } from "./zonal-shift.ts";
@@ -47,7 +48,7 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
       async onSweep(cluster) {
         const { zonalShift } = cluster;
         const isShiftable = zonalShift !== undefined && cluster.settings.zonalShift;
-        await Promise.all([refresh(cluster), isShiftable && markShiftedZones({ ...cluster, zonalShift })]);
+        await Promise.all([refresh(cluster), refreshPaidCapacity(cluster), isShiftable && markShiftedZones({ ...cluster, zonalShift })]);
       },
       sweepOf: (cluster) => ({ kind: "catalog", cluster, cause: "Sweep" }),
     },

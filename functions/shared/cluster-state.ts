@@ -23,6 +23,7 @@ import { readSnapshot } from "../adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
+import { readPaid } from "./paid-capacity.ts";
 import { withRecentDefinitions } from "./recent-definitions.ts";
 import { scheduleOf } from "./schedule-of.ts";
 import { priceElsewhere } from "./stack-price.ts";
@@ -44,7 +45,7 @@ export interface ClusterState {
 }
 
 /** The ports that the cluster state is read from; none of them can write. */
-export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
+export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "account" | "catalogue" | "settings" | "now"> & {
   readonly kubernetes: Pick<Kubernetes, "get" | "list">;
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable"> & Partial<Pick<NodeClaimStore, "getDocument">>;
   readonly log?: Log;
@@ -60,10 +61,11 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const kubernetes = withRecentDefinitions(deps, isFresh);
   const now = deps.now();
   const { defaultConstraints: constraints } = settings;
-  const [catalogue, unavailable, elsewhere, overlays, headroom, sources] = await Promise.all([
+  const [catalogue, unavailable, elsewhere, paid, overlays, headroom, sources] = await Promise.all([
     deps.catalogue(),
     store.unavailable(cluster.name, now),
     priceElsewhere(deps),
+    readPaid(deps, isForPods),
     settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],
     settings.capacityBuffer ? readHeadroom(kubernetes) : [],
     constraints.length > 0 ? readSelectorSources(kubernetes) : undefined,
@@ -87,7 +89,16 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
   const priceCap = priceCapOf(cluster.name, settings, elsewhere);
   const nodePools = withClusterSchedule(snapshot.nodePools, scheduleOf(cluster.name, settings));
-  const read = { ...snapshot, nodePools, pods, virtualPods, instanceTypes, disrupting, ...(priceCap && { priceCap }) };
+  const read = {
+    ...snapshot,
+    nodePools,
+    pods,
+    virtualPods,
+    instanceTypes,
+    disrupting,
+    ...(priceCap && { priceCap }),
+    ...(paid.length > 0 && { paid }),
+  };
   const { snapshot: weighed, givenUp } = weighPreferences(read, settings);
   const onTheWay = withInFlight(weighed, records);
   const { reasons, nextAt } = refusedPods(onTheWay, records);

@@ -1,6 +1,6 @@
 import type { CapacityReservationSelectorTerm } from "../../core/model/node-class.ts";
 import type { Catalogue, CatalogueType } from "../../core/offerings/catalogue.ts";
-import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
+import type { CloudInventory, ReservedInstance } from "../../core/ports/cloud-inventory.ts";
 import type { Fleet, InstanceStatus } from "../../core/ports/fleet.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import type { CloudEvent } from "./cloud-events.ts";
@@ -10,6 +10,7 @@ import { type Joinable, simulatedInstances } from "./instances.ts";
 import { type SimulatedSubnet, simulatedInventory, subnetsOf } from "./inventory.ts";
 import { type NodeResources, nodeResources } from "./machine-facts.ts";
 import { simulatedMarket } from "./market.ts";
+import { onDemandInstances } from "./on-demand-instances.ts";
 import type { Outage } from "./outages.ts";
 import { type SimulatedReservation, selectReservations } from "./reservations.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
@@ -51,6 +52,8 @@ export interface SimulatedCloud extends Meter {
    * paid for anyway.
    */
   readonly reservations: SimulatedReservation[];
+  /** Discounts that the account has bought for years; a test adds and removes them. */
+  readonly reservedInstances: ReservedInstance[];
   /** Types and prices as they are now; the functions may know older prices. */
   market(): Catalogue;
   /** Sets the spot prices, of running instances too. */
@@ -85,6 +88,7 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
   const outages: Outage[] = [];
   const throttled: TimeWindow[] = [];
   const reservations: SimulatedReservation[] = [];
+  const reservedInstances: ReservedInstance[] = [];
   const faults = new Map<string, InstanceStatus>();
   const instances = simulatedInstances(world, {
     kubelets,
@@ -121,7 +125,12 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
       isUnlisted: options.isUnlisted,
       request: options.request,
     }),
-    inventory: simulatedInventory(world, market.catalogue, subnets, selectable),
+    reservedInstances,
+    inventory: {
+      ...simulatedInventory(world, market.catalogue, subnets, selectable),
+      reservedInstances: async () => [...reservedInstances],
+      onDemandInstances: async (families) => onDemandInstances(instances.all().filter(instances.isVisible), families),
+    },
     market: market.catalogue,
     moveSpotPrices(spot) {
       market.moveSpotPrices(spot);

@@ -35,7 +35,7 @@ export function simulatedInventory(
   market: () => Catalogue,
   subnets: readonly SimulatedSubnet[],
   reservations: (terms: readonly CapacityReservationSelectorTerm[]) => readonly CapacityReservation[],
-): CloudInventory {
+): Omit<CloudInventory, "reservedInstances" | "onDemandInstances"> {
   const catalogue = market();
   const asked = (term: SubnetSelectorTerm & { readonly name?: string }): boolean =>
     Object.keys(term.tags ?? {}).length > 0 || !!term.id || !!term.name;

@@ -2,6 +2,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeApp } from "../../infra/app.ts";
+import { cloudStatements } from "../../infra/policies.ts";
 import { parseSettings } from "../../infra/settings.ts";
 
 const one = (settings: Readonly<Record<string, unknown>>, clusters: readonly object[] = [{ name: "a" }]) => {
@@ -72,6 +73,19 @@ describe("a stack made with settings", () => {
     plain = templateOf({});
     set = templateOf({ ENABLE_ZONAL_SHIFT: true, ISOLATED_VPC: true, BATCH_IDLE_DURATION: "3s" });
   }, 120_000);
+
+  it("lets the catalog function read an account whose commitments are counted, and no other", () => {
+    const reads = (settings: Readonly<Record<string, string>>) => {
+      const statements = JSON.stringify(
+        cloudStatements("catalog", parseSettings({ clusters: [{ name: "prod" }] }, "test").clusters, settings).map((one) => one.toJSON()),
+      );
+      return ["ec2:DescribeInstances", "ec2:DescribeReservedInstances"].filter((action) => statements.includes(`"${action}"`));
+    };
+    expect(reads({})).toEqual([]);
+    expect(reads({ SAVINGS_PLANS: "none", RESERVED_INSTANCES: "false" })).toEqual([]);
+    expect(reads({ SAVINGS_PLANS: "m5=1" })).toEqual(["ec2:DescribeInstances"]);
+    expect(reads({ RESERVED_INSTANCES: "true" })).toEqual(["ec2:DescribeInstances", "ec2:DescribeReservedInstances"]);
+  });
 
   it("lets the catalog function call what they ask for, and no more", () => {
     const calls = (template: Template) => {

@@ -39,9 +39,9 @@ export type Blocked =
   | { readonly reason: "SeveralReplacements"; readonly count: number }
   /**
    * USD per hour, where known: `needs` is the least price of new nodes for the pods, `costs` the price of the
-   * candidates.
+   * candidates. `isPaidFor`: commitments pay for all of them.
    */
-  | { readonly reason: "NotCheaper"; readonly needs?: number; readonly costs?: number }
+  | { readonly reason: "NotCheaper"; readonly needs?: number; readonly costs?: number; readonly isPaidFor?: boolean }
   /** USD per hour: elsewhere its pods would cost `needs`, mostly surplus credits; the candidates cost `costs`. */
   | { readonly reason: "SurplusCredits"; readonly needs: number; readonly costs: number }
   /** The savings of `hours` are less than the disruption cost, `moveCost` in USD. */

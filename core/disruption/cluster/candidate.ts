@@ -9,8 +9,9 @@ import { nodeCost, surplusPrice } from "../../offerings/node-cost.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
 import { evictionCosts, rescheduleDisruptionCost } from "../../pods/eviction-cost.ts";
 import { isActive, isReschedulable } from "../../pods/predicates.ts";
+import { paidNodes } from "../../scheduling/problem/paid-capacity.ts";
 import type { CostedNode } from "../prices/cost.ts";
-import { nodePrice } from "../prices/price.ts";
+import { marginalPrice, nodePrice } from "../prices/price.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
 import { NODE_RULES, POD_RULES } from "./rules/all.ts";
@@ -32,8 +33,10 @@ export interface Candidate extends CostedNode {
   readonly nodePool: NodePool;
   /** Undefined when the NodePool no longer offers the node's type. */
   readonly instanceType: InstanceType | undefined;
-  /** USD; 0 when the node's offering is unknown. */
+  /** USD; 0 when the node's offering is unknown, and next to nothing when a commitment pays for it. */
   readonly pricePerHour: number;
+  /** Whether a Savings Plan or a reserved instance pays for it (paid-capacity.ts). */
+  readonly isPaidFor: boolean;
   /** Surplus credits for the requests of its pods, if its type is burstable. */
   readonly surplusPerHour: number;
   /** Pods that must be rescheduled when the node is removed. */
@@ -83,13 +86,15 @@ function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked
   const types = view.snapshot.instanceTypes.get(poolName) ?? [];
   const reschedulable = machine.pods.filter(isReschedulable);
   const instanceType = types.find(({ name }) => name === machine.labels[INSTANCE_TYPE]);
+  const isPaidFor = paidNodes(view.snapshot).has(machine.claim.metadata.name);
   return {
     machine,
     nodeClaim: machine.claim.metadata.name,
     node: machine.name,
     nodePool,
     instanceType,
-    pricePerHour: nodePrice(machine.labels, types),
+    pricePerHour: marginalPrice(nodePrice(machine.labels, types), isPaidFor),
+    isPaidFor,
     surplusPerHour: surplusPrice(instanceType, cpuRequested(machine.pods), view.costs),
     nodeCost: nodeCost(instanceType, view.costs),
     reschedulable,

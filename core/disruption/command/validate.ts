@@ -32,15 +32,16 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
 }
 
 /**
- * Whether the simulation needs as many new nodes as the command, in the same NodePools, whose limits they use, and
- * plans every instance type of the command again.
+ * Whether the simulation needs as many new nodes as the command, in the same NodePools, whose limits they use, paid for
+ * by the same kind of commitment, and plans every instance type of the command again.
  */
 function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
   return command.replacements.every((planned, i) => {
     const simulated = trial.newNodeClaims[i];
     const again = new Set(simulated?.instanceTypes);
-    return simulated?.nodePool === planned.nodePool && planned.instanceTypes.every((type) => again.has(type));
+    const isSame = simulated?.nodePool === planned.nodePool && simulated.paidFor === planned.paidFor;
+    return isSame && planned.instanceTypes.every((type) => again.has(type));
   });
 }
 

@@ -1,10 +1,11 @@
 import { NODE_POOL } from "../../model/labels.ts";
 import { evictionCost } from "../../pods/eviction-cost.ts";
 import { isActive, isDaemonSetPod } from "../../pods/predicates.ts";
+import { paidNodes } from "../../scheduling/problem/paid-capacity.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { ClusterView } from "../cluster/view.ts";
-import { nodePrice } from "../prices/price.ts";
+import { marginalPrice, nodePrice } from "../prices/price.ts";
 
 /** 1 / k for Karpenter's k = 2 (karpenter: pkg/apis/v1/nodepool.go, BalancedK). */
 export const MIN_BALANCED_SCORE = 0.5;
@@ -28,9 +29,10 @@ function poolTotals(view: ClusterView, pool: string): { readonly cost: number; r
   const types = view.snapshot.instanceTypes.get(pool) ?? [];
   let cost = 0;
   let disruption = 0;
-  for (const { labels, node, pods } of view.machines.values()) {
+  const paid = paidNodes(view.snapshot);
+  for (const { labels, node, pods, claim } of view.machines.values()) {
     if (labels[NODE_POOL] !== pool) continue;
-    cost += nodePrice(labels, types);
+    cost += marginalPrice(nodePrice(labels, types), paid.has(claim.metadata.name));
     if (!node) continue;
     disruption += 1;
     for (const pod of pods) if (isActive(pod) && !isDaemonSetPod(pod)) disruption += Math.max(0, evictionCost(pod));

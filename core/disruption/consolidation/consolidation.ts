@@ -13,7 +13,7 @@ import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { costed, totalCost } from "../prices/cost.ts";
-import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../prices/price.ts";
+import { cheapestLaunchPrice, launchOfferings, typesOfPlanned, worstLaunchPrice } from "../prices/price.ts";
 import { savingsOf, totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
@@ -123,7 +123,7 @@ function cheaperReplacement(
   candidates: readonly Candidate[],
   { view, settings, spareSurplus }: ConsolidationContext & Pick<Replacement, "spareSurplus">,
 ): Replacement | Blocked {
-  const types = view.snapshot.instanceTypes.get(planned.nodePool) ?? [];
+  const types = typesOfPlanned(planned, view.snapshot);
   const replacement = replacementFrom(planned, types, view.costs, spareSurplus);
   if (allowsCapacityType(replacement, "spot") && candidates.every((candidate) => capacityTypeOf(candidate) === "spot")) {
     return spotForSpot(replacement, limit, candidates, settings);
@@ -188,7 +188,11 @@ export function consolidate(
   candidates: readonly Candidate[],
   { narrow = (replacement) => replacement, mostReplacements = 1, effort = "quick" }: ConsolidateOptions = {},
 ): ConsolidationOutcome {
-  const none = (blocked: Blocked): ConsolidationOutcome => ({ decision: "none", blocked });
+  const isPaidFor = candidates.every((candidate) => candidate.isPaidFor);
+  const none = (blocked: Blocked): ConsolidationOutcome => ({
+    decision: "none",
+    blocked: isPaidFor && blocked.reason === "NotCheaper" ? { ...blocked, isPaidFor } : blocked,
+  });
   const { view, settings } = context;
   const costs = totalCost(candidates);
   // Balanced scores count prices of instances, as in Karpenter; payback counts what nodes cost their owner.

@@ -5,9 +5,10 @@ import type { CostSettings } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { nodeCost } from "../../offerings/node-cost.ts";
 import { isActive, isDaemonSetPod } from "../../pods/predicates.ts";
+import { paidNodes } from "../../scheduling/problem/paid-capacity.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { costed, totalCost } from "../prices/cost.ts";
-import { nodePrice } from "../prices/price.ts";
+import { marginalPrice, nodePrice } from "../prices/price.ts";
 
 /**
  * What the last consolidation was to save, kept to see whether it did. kube-scheduler may place the pods of the removed
@@ -99,11 +100,13 @@ function savingsOf({ candidates, replacements }: CommandRecord, snapshot: Snapsh
 }
 
 function costOf(snapshot: Snapshot, costs: CostSettings): number {
+  const paid = paidNodes(snapshot);
   return snapshot.nodeClaims.reduce((sum, { metadata }) => {
     if (metadata.deletionTimestamp !== undefined) return sum;
     const { labels = {} } = metadata;
     const pool = labels[NODE_POOL] ?? "";
-    return sum + nodePrice(labels, snapshot.instanceTypes.get(pool) ?? []) + ownCost(pool, labels[INSTANCE_TYPE], snapshot, costs);
+    const price = nodePrice(labels, snapshot.instanceTypes.get(pool) ?? []);
+    return sum + marginalPrice(price, paid.has(metadata.name)) + ownCost(pool, labels[INSTANCE_TYPE], snapshot, costs);
   }, 0);
 }
 

@@ -40,8 +40,9 @@ function ruledOutBy(candidate: Candidate, { trialCluster }: ConsolidationTrial):
       errors: unplaced.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
     };
   }
-  const { pricePerHour } = candidate;
-  if (price >= pricePerHour + candidate.surplusPerHour) return { reason: "NotCheaper", needs: price, costs: pricePerHour };
+  const { pricePerHour, isPaidFor } = candidate;
+  if (price >= pricePerHour + candidate.surplusPerHour)
+    return { reason: "NotCheaper", needs: price, costs: pricePerHour, ...(isPaidFor && { isPaidFor }) };
   return cost < totalCost([candidate]) ? undefined : { reason: "SeveralReplacements", count: newNodes };
 }
 

@@ -3,6 +3,10 @@
 
 import type { InstanceType, Offering } from "../../model/instance-type.ts";
 import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../model/labels.ts";
+import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { perHour } from "../../model/prices.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { NEW_PAID_SHARE, paidTypes, RUNNING_PAID_SHARE } from "../../offerings/paid.ts";
 import { admitsOffering, offeringRequirementsOf } from "../../requirements/offerings.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
 
@@ -19,6 +23,31 @@ export function nodePrice(labels: Readonly<Record<string, string>>, instanceType
       (capacityType !== "reserved" || reservationId === labels[CAPACITY_RESERVATION_ID]),
   );
   return offering?.price ?? 0;
+}
+
+/** What a machine costs now, USD per hour: its price, or next to nothing where a commitment pays for it. */
+export function marginalPrice(price: number, isPaidFor: boolean): number {
+  return isPaidFor ? price * RUNNING_PAID_SHARE : price;
+}
+
+/**
+ * The instance types that a planned NodeClaim may be launched as, with the prices that it was planned by: those of its
+ * NodePool, or what the commitments that pay for it leave of them.
+ */
+export function typesOfPlanned({ nodePool, paidFor }: PlannedNodeClaim, { instanceTypes, paid = [] }: Snapshot): readonly InstanceType[] {
+  const types = instanceTypes.get(nodePool) ?? [];
+  if (paidFor === undefined) return types;
+  return paidTypes(
+    types,
+    paidFor,
+    paid.map(({ of }) => of),
+  );
+}
+
+/** The price of a planned NodeClaim as people know it: of the instance, and who pays. */
+export function plannedPriceText({ pricePerHour, paidFor }: Pick<PlannedNodeClaim, "pricePerHour" | "paidFor">): string {
+  if (paidFor === undefined) return perHour(pricePerHour);
+  return `${perHour(pricePerHour / NEW_PAID_SHARE)}, which a Savings Plan or reserved instance pays for`;
 }
 
 /** The available offerings of a type that a NodeClaim with these requirements may be launched as. */

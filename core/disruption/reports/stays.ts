@@ -67,6 +67,7 @@ export function remedyOf(blocked: Blocked): string {
     case "SeveralReplacements":
       return "fewer or smaller pods on it, so that one new node takes them";
     case "NotCheaper":
+      if (blocked.isPaidFor) return "room on other nodes, or the end of what SAVINGS_PLANS and RESERVED_INSTANCES count";
       return "smaller requests of its pods, room on other nodes, or NodePools that allow cheaper instance types";
     case "SurplusCredits":
       return "smaller cpu requests of its pods, or BURSTABLE_PRICE=list";

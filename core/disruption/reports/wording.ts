@@ -70,6 +70,7 @@ export function describeBlocked(blocked: Blocked): string {
     case "SeveralReplacements":
       return `Can't remove without creating ${blocked.count} candidates`;
     case "NotCheaper":
+      if (blocked.isPaidFor) return "Can't replace with a cheaper node: a Savings Plan or reserved instance pays for its machine";
       return blocked.needs === undefined || blocked.costs === undefined
         ? "Can't replace with a cheaper node"
         : `Can't replace with a cheaper node: its pods would need new nodes for ${perHour(blocked.needs)}, it costs ${perHour(blocked.costs)}`;
@@ -135,6 +136,11 @@ function typesOf({ instanceTypes }: PlannedNodeClaim, { length }: readonly Plann
   return listed(instanceTypes, length === 1 ? MAX_LISTED : MAX_LISTED_OF_SEVERAL);
 }
 
+/** The capacity type of a replacement, and whether a commitment pays for it. */
+function capacityText(planned: PlannedNodeClaim): string {
+  return `${capacityTypeOfPlanned(planned)}${planned.paidFor === undefined ? "" : " (paid for)"}`;
+}
+
 /** Replacements that `textOf` names alike, counted, in the order of the plan. */
 function groupsOf(replacements: readonly PlannedNodeClaim[], textOf: (planned: PlannedNodeClaim, count: number) => string): string[] {
   const groups = [...Map.groupBy(replacements, (planned) => textOf(planned, 1)).values()];
@@ -148,11 +154,10 @@ function groupsOf(replacements: readonly PlannedNodeClaim[], textOf: (planned: P
 function replacementText(replacements: readonly PlannedNodeClaim[]): string {
   const [first] = replacements;
   if (!first) return "";
-  if (replacements.length === 1)
-    return ` and replacing with ${capacityTypeOfPlanned(first)} node from types ${typesOf(first, replacements)}`;
+  if (replacements.length === 1) return ` and replacing with ${capacityText(first)} node from types ${typesOf(first, replacements)}`;
   const groups = groupsOf(
     replacements,
-    (planned, count) => `${capacityTypeOfPlanned(planned)} node${count === 1 ? "" : "s"} from types ${typesOf(planned, replacements)}`,
+    (planned, count) => `${capacityText(planned)} node${count === 1 ? "" : "s"} from types ${typesOf(planned, replacements)}`,
   );
   return ` and replacing with ${groups.join("; ")}`;
 }
@@ -173,7 +178,7 @@ export function disruptingVia(command: CommandRecord): string {
 function commandBody({ decision, candidates, replacements }: CommandRecord): string {
   const pools = [...new Set(candidates.map(({ nodePool }) => nodePool))].sort();
   const nodes = candidates.map(({ node }) => node);
-  const kinds = groupsOf(replacements, (planned) => `${capacityTypeOfPlanned(planned)} ${planned.instanceTypes[0] ?? ""}`);
+  const kinds = groupsOf(replacements, (planned) => `${capacityText(planned)} ${planned.instanceTypes[0] ?? ""}`);
   const count = replacements.length === 1 ? "1 replacement" : `${replacements.length} replacements`;
   return `${decision}: nodepools=[${pools.join(",")}]: [${nodes.join(", ")}] -> [${count}${replacements.length > 1 ? `: ${kinds.join(", ")}` : ""}]`;
 }

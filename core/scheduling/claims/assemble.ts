@@ -101,6 +101,7 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<Scheduli
     pricePerHour: template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY,
     ...(surplusPerHour > 0 && { surplusPerHour }),
     ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
+    ...(template.paidFor !== undefined && { paidFor: template.paidFor }),
   };
 }
 

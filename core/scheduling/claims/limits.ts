@@ -1,6 +1,7 @@
 import { oncePer } from "../../lib/once-per.ts";
 import type { Resources } from "../../model/quantity.ts";
-import { CLUSTER_PRICE, POOL_PRICE } from "../problem/price-caps.ts";
+import { isPaidLimit } from "../problem/paid-capacity.ts";
+import { CLUSTER_PRICE, isPriceLimit } from "../problem/price-caps.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members, setBit } from "../tables/bitset.ts";
 import { neededForMinValues } from "./min-values.ts";
@@ -23,13 +24,21 @@ interface Account {
   /** Rows of `names.length` amounts by type. */
   readonly capacity: Float64Array;
   readonly left: Float64Array;
-  /** Place of the limit that all pools share, the price cap of the cluster; -1 without one. */
-  readonly shared: number;
+  /** By limit: the other templates with the same limit, and its place in their accounts. */
+  readonly sharers: readonly (readonly Place[])[];
   charge: Charge;
   /** Claims of the pool in this run. */
   readonly claims: Set<PlannedClaim>;
   /** The last answer of `typesWithin`; undefined after a change. Pods that fit nowhere need it again and again. */
   within: Bitset | undefined;
+}
+
+/** A limit of a template. */
+interface Place {
+  /** Index of the template. */
+  readonly template: number;
+  /** Index into the names of its account. */
+  readonly limit: number;
 }
 
 /**
@@ -50,6 +59,7 @@ export class Limits {
   readonly #accounts: readonly (Account | undefined)[];
 
   constructor(templates: readonly Template[], charge: Charge) {
+    const sharersOf = sharedLimits(templates);
     this.#accounts = templates.map((template) => {
       if (template.remaining === undefined) return undefined;
       const names = Object.keys(template.remaining);
@@ -58,7 +68,7 @@ export class Limits {
         names,
         capacity: limitedCapacity(template),
         left: Float64Array.from(names, (name) => template.remaining?.[name] ?? 0),
-        shared: names.indexOf(CLUSTER_PRICE),
+        sharers: names.map((name) => sharersOf(template, name)),
         charge: charge === "cheapest" ? leastCharge(template) : charge,
         claims: new Set(),
         within: undefined,
@@ -99,19 +109,20 @@ export class Limits {
     for (let r = 0; r < charge.length; r++) {
       const freed = (claim.charge?.[r] ?? 0) - (charge[r] ?? 0);
       account.left[r] = (account.left[r] ?? 0) + freed;
-      if (r === account.shared) this.#share(freed, account);
+      this.#share(freed, account, r);
     }
     claim.charge = charge;
     account.claims.add(claim);
     account.within = undefined;
   }
 
-  /** Tells the other pools what one of them has freed of the limit that they share; negative for what it takes. */
-  #share(freed: number, by: Account): void {
+  /** Tells the other templates what one of them has freed of a limit that they share; negative for what it takes. */
+  #share(freed: number, { sharers }: Account, r: number): void {
     if (freed === 0) return;
-    for (const account of this.#accounts) {
-      if (account === undefined || account === by || account.shared < 0) continue;
-      account.left[account.shared] = (account.left[account.shared] ?? 0) + freed;
+    for (const { template, limit } of sharers[r] ?? []) {
+      const account = this.#accounts[template];
+      if (account === undefined) continue;
+      account.left[limit] = (account.left[limit] ?? 0) + freed;
       account.within = undefined;
     }
   }
@@ -158,13 +169,14 @@ export class Limits {
       if (account !== undefined && mine !== undefined) {
         const row = node.type * account.names.length;
         if (mine.some((amount, r) => (account.capacity[row + r] ?? 0) > amount)) continue;
-        for (let r = 0; r < mine.length; r++) mine[r] = (mine[r] ?? 0) - (account.capacity[row + r] ?? 0);
-        const taken = account.capacity[row + account.shared] ?? 0;
-        this.#accounts.forEach((other, i) => {
-          const theirs = left[i];
-          if (other !== undefined && theirs !== undefined && other !== account && other.shared >= 0 && account.shared >= 0)
-            theirs[other.shared] = (theirs[other.shared] ?? 0) - taken;
-        });
+        for (let r = 0; r < mine.length; r++) {
+          const taken = account.capacity[row + r] ?? 0;
+          mine[r] = (mine[r] ?? 0) - taken;
+          for (const { template, limit } of account.sharers[r] ?? []) {
+            const theirs = left[template];
+            if (theirs !== undefined) theirs[limit] = (theirs[limit] ?? 0) - taken;
+          }
+        }
       }
       affordable[at] = node;
     }
@@ -185,16 +197,39 @@ export class Limits {
    * Lets each claim of a finished attempt keep all types that hold its pods, as long as the limits are far. When they
    * are near, the widest lists are cut first: of each resource, all claims may have up to one amount, the highest at
    * which the sum of their largest types takes no more than MAX_SHARE_FOR_FURTHER_TYPES of what is left. A claim always
-   * keeps the types that it is charged for. What one pool's claims may use of a limit that all pools share, is gone for
-   * the next pool.
+   * keeps the types that it is charged for. What the claims of one template may use of a limit that others share, is
+   * gone for the next.
    */
   widen(): void {
     for (const account of this.#accounts) {
       if (account?.charge !== "cheapest") continue;
       widenClaims(account);
-      if (account.shared >= 0) this.#share(-(furtherTypesOf(account)[account.shared] ?? 0), account);
+      if (account.sharers.some(({ length }) => length > 0)) {
+        furtherTypesOf(account).forEach((further, r) => {
+          this.#share(-further, account, r);
+        });
+      }
     }
   }
+}
+
+/**
+ * The limits that templates share: the price cap of the cluster and what commitments leave, of all pools; every other
+ * one, of the templates of one pool.
+ */
+function sharedLimits(templates: readonly Template[]): (template: Template, name: string) => readonly Place[] {
+  const keyOf = ({ name: pool }: Template, name: string): string =>
+    name === CLUSTER_PRICE || isPaidLimit(name) ? name : `${name} of NodePool ${pool}`;
+  const places = new Map<string, Place[]>();
+  for (const template of templates) {
+    for (const [limit, name] of Object.keys(template.remaining ?? {}).entries()) {
+      const key = keyOf(template, name);
+      const known = places.get(key);
+      if (known === undefined) places.set(key, [{ template: template.index, limit }]);
+      else known.push({ template: template.index, limit });
+    }
+  }
+  return (template, name) => (places.get(keyOf(template, name)) ?? []).filter((place) => place.template !== template.index);
 }
 
 /** Which offering a claim with reservations is launched as, and so its cheapest type, is known only when it is full. */
@@ -239,7 +274,7 @@ function typesWithinLeft(account: Account): Bitset {
 function largestWithin({ template, names, capacity }: Account, types: Bitset): Float64Array {
   return Float64Array.from(names, (name, r) => {
     if (name === "nodes") return 1000;
-    if (name !== POOL_PRICE && name !== CLUSTER_PRICE) return template.table.largest(types, name);
+    if (!isPriceLimit(name) && !isPaidLimit(name)) return template.table.largest(types, name);
     return members(types).reduce((most, t) => Math.max(most, capacity[t * names.length + r] ?? 0), 0);
   });
 }

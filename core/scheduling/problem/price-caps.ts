@@ -2,6 +2,7 @@ import type { InstanceType } from "../../model/instance-type.ts";
 import { NODE_POOL } from "../../model/labels.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { NodePool } from "../../model/node-pool.ts";
+import { micros } from "../../model/prices.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { maxPricePerHour } from "../../node-pool/max-price.ts";
@@ -15,12 +16,10 @@ import { type NodeView, nodeViews } from "./node-view.ts";
 export const POOL_PRICE = "$ an hour of the NodePool";
 export const CLUSTER_PRICE = "$ an hour of the cluster";
 
-const NO_TYPES: readonly InstanceType[] = [];
+/** Whether a limit is a price cap. */
+export const isPriceLimit = (name: string): boolean => name === POOL_PRICE || name === CLUSTER_PRICE;
 
-/** Dollars as whole millionths, rounded up, so that sums of prices are exact. */
-export function micros(usd: number): number {
-  return Math.ceil(usd * 1e6 - 1e-3);
-}
+const NO_TYPES: readonly InstanceType[] = [];
 
 /** A NodeClaim that has no instance yet, and will get one. */
 export function isToBeLaunched({ metadata, status }: NodeClaim): boolean {

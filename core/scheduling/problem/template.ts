@@ -1,14 +1,16 @@
 import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { InstanceType } from "../../model/instance-type.ts";
+import type { InstanceType, Offering } from "../../model/instance-type.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
-import type { CostSettings } from "../../model/prices.ts";
+import { PAID_KINDS, type PaidKind, type PaidShare, paysFor } from "../../model/paid-capacity.ts";
+import { type CostSettings, micros } from "../../model/prices.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { PriceCap, Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
 import { isAsleep } from "../../node-pool/schedule.ts";
 import { dearestOffering } from "../../offerings/dearest.ts";
+import { NEW_PAID_SHARE, paidTypes } from "../../offerings/paid.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { contradictionIn } from "../rules/preferences.ts";
@@ -20,9 +22,13 @@ import { type TypeTable, typeTable } from "../tables/type-table.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
 import { NodeCosts, type RankedType } from "./node-costs.ts";
 import type { NodeView } from "./node-view.ts";
-import { CLUSTER_PRICE, isToBeLaunched, micros, POOL_PRICE, priceCapsLeft } from "./price-caps.ts";
+import { isPaidLimit, limitsOf, type PaidLeft, paidLeft, paidLimit } from "./paid-capacity.ts";
+import { isPriceLimit, isToBeLaunched, priceCapsLeft } from "./price-caps.ts";
 
-/** A NodePool prepared for a run: what a new claim of the pool starts from. */
+/**
+ * A NodePool prepared for a run: what a new claim of the pool starts from. Where commitments pay for on-demand machines
+ * of the pool, these are a template of their own before the pool's: with low prices, and bounded by limits.
+ */
 export interface Template {
   /** Place in the order in which pools are tried. */
   readonly index: number;
@@ -30,6 +36,8 @@ export interface Template {
   readonly rank: number;
   readonly name: string;
   readonly pool: NodePool;
+  /** Set when commitments of this kind pay for its machines. */
+  readonly paidFor: PaidKind | undefined;
   /** Requirements and labels of the pool's nodes. */
   readonly set: RequirementSet;
   readonly taints: readonly Taint[];
@@ -51,8 +59,8 @@ export interface Template {
   /** The Pareto frontier of price and room under a set. */
   readonly frontier: (set: RequirementSet) => Frontier;
   /**
-   * What the pool's limits leave before the run, in milli-units, and what the price caps leave (price-caps.ts), in
-   * millionths of a dollar an hour; undefined without limits.
+   * What the pool's limits leave before the run, in milli-units, and what price caps and commitments leave
+   * (price-caps.ts, paid-capacity.ts), in millionths of a dollar an hour; undefined without limits.
    */
   readonly remaining: Resources | undefined;
   readonly priceCap: PriceCap | undefined;
@@ -78,6 +86,8 @@ export function isUsable(pool: NodePool, now: number): boolean {
 /** A pool's weight; without one, the lowest (karpenter: pkg/utils/nodepool/nodepool.go, OrderByWeight). */
 const weightOf = ({ spec }: NodePool): number => spec.weight ?? 0;
 
+type TemplateSettings = CostSettings & { readonly minValuesPolicy: "Strict" | "BestEffort" };
+
 /** The usable pools in the order in which they are tried: weight descending, then name descending, as in Karpenter. */
 export function templatesOf(
   snapshot: Snapshot,
@@ -85,14 +95,19 @@ export function templatesOf(
   daemons: readonly Daemon[],
   sets: RequirementSets,
   axis: ResourceAxis,
-  costSettings: CostSettings,
+  costSettings: TemplateSettings,
 ): readonly Template[] {
   const pools = snapshot.nodePools.filter((pool) => isUsable(pool, snapshot.now));
   pools.sort((a, b) => weightOf(b) - weightOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
   const weights = [...new Set(pools.map(weightOf))];
   const capsLeft = priceCapsLeft(snapshot, views);
-  return pools.map((pool, index) => {
+  const paid = paidLeft(snapshot, views);
+  const sources = pools.flatMap((pool): readonly TemplateSource[] => {
     const types = snapshot.instanceTypes.get(pool.metadata.name) ?? NO_TYPES;
+    const remaining = remainingOf(pool, snapshot, views, typeTable(types), capsLeft(pool));
+    return [...paidSources(pool, types, remaining, paid, costSettings), { pool, types, remaining, paid: undefined }];
+  });
+  return sources.map(({ pool, types, remaining, paid: paidBy }, index) => {
     const table = typeTable(types);
     const { template } = pool.spec;
     const { group, kind, name } = template.spec.nodeClassRef;
@@ -115,6 +130,7 @@ export function templatesOf(
       rank: weights.indexOf(weightOf(pool)),
       name: pool.metadata.name,
       pool,
+      paidFor: paidBy?.kind,
       set,
       taints,
       table,
@@ -127,12 +143,48 @@ export function templatesOf(
       costs,
       ranked,
       frontier: frontiers(table, own, { room, width: axis.names.length, most: mostRoom(room, own, axis.names.length), cpu, ranked }),
-      remaining: remainingOf(pool, snapshot, views, table, capsLeft(pool)),
+      remaining,
       priceCap: snapshot.priceCap,
-      limited: limitedAmounts(table, set),
+      limited: limitedAmounts(table, set, paidBy),
       minValues: [...set.requirements.values()].flatMap(({ key, minValues }) => (minValues === undefined ? [] : [{ key, min: minValues }])),
     };
   });
+}
+
+/** What a template is made of. */
+interface TemplateSource {
+  readonly pool: NodePool;
+  readonly types: readonly InstanceType[];
+  readonly remaining: Resources | undefined;
+  /** Set where commitments pay for the machines. */
+  readonly paid: { readonly kind: PaidKind; readonly left: PaidLeft } | undefined;
+}
+
+/** For each kind of commitment of which something is left: the types of a pool that it pays for. */
+function paidSources(
+  pool: NodePool,
+  types: readonly InstanceType[],
+  remaining: Resources | undefined,
+  paid: PaidLeft,
+  { minValuesPolicy }: TemplateSettings,
+): readonly TemplateSource[] {
+  // minValues would be given up for the few types of a commitment, although the pool has enough of them.
+  const relaxes = minValuesPolicy === "BestEffort" && pool.spec.template.spec.requirements.some(({ minValues }) => minValues !== undefined);
+  if (paid.shares.length === 0 || relaxes) return [];
+  return PAID_KINDS.flatMap((kind) => {
+    const limits = limitsOf(paid, kind);
+    const commitments = paid.shares.map(({ of }) => of);
+    const own = Object.keys(limits).length === 0 ? NO_TYPES : paidTypes(types, kind, commitments);
+    const isEnough = own.some(({ name, offerings }) =>
+      paid.shares.some((share) => share.of.kind === kind && offerings.some((offering) => isWithin(share, limits, name, offering))),
+    );
+    return isEnough ? [{ pool, types: own, remaining: { ...remaining, ...limits }, paid: { kind, left: paid } }] : [];
+  });
+}
+
+/** Whether what a commitment leaves does for one machine. */
+function isWithin(share: PaidShare, limits: Resources, type: string, { zone, price }: Offering): boolean {
+  return paysFor(share.of, type, zone) && micros(price / NEW_PAID_SHARE) <= (limits[paidLimit(share)] ?? 0);
 }
 
 /** Pools in lists of one rank, the heaviest first. */
@@ -211,13 +263,22 @@ function remainingOf(
 }
 
 /** Template.limited. */
-function limitedAmounts(table: TypeTable, set: RequirementSet): Template["limited"] {
+function limitedAmounts(table: TypeTable, set: RequirementSet, paid: TemplateSource["paid"]): Template["limited"] {
   let prices: Float64Array | undefined;
+  const pricesOf = (): Float64Array => {
+    const onOfferings = offeringRequirementsOf(set.requirements);
+    // Limits count on-demand prices, also of machines that are paid for.
+    const share = paid === undefined ? 1 : NEW_PAID_SHARE;
+    prices ??= Float64Array.from(table.types, (type) => micros(dearestOffering(type, onOfferings) / share));
+    return prices;
+  };
   return (name) => {
     if (name === "nodes") return new Float64Array(table.types.length).fill(1000);
-    if (name !== POOL_PRICE && name !== CLUSTER_PRICE) return table.amounts.capacity(name);
-    const onOfferings = offeringRequirementsOf(set.requirements);
-    prices ??= Float64Array.from(table.types, (type) => micros(dearestOffering(type, onOfferings)));
-    return prices;
+    if (isPriceLimit(name)) return pricesOf();
+    if (!isPaidLimit(name)) return table.amounts.capacity(name);
+    const own = (paid?.left.shares ?? []).filter((share) => share.of.kind === paid?.kind && paidLimit(share) === name);
+    const isOf = ({ name: type, offerings }: InstanceType): boolean =>
+      own.some(({ of }) => offerings.some(({ zone }) => paysFor(of, type, zone)));
+    return pricesOf().map((price, t) => (isOf(table.types[t] as InstanceType) ? price : 0));
   };
 }

@@ -91,7 +91,8 @@ export class Explainer {
       nodePools.flatMap(({ metadata, spec }) => (ownerOfGroup(spec.template.spec.nodeClassRef.group) === undefined ? [] : [metadata.name])),
     );
     const unusable = new Set(this.#unusable.map(([name]) => name));
-    this.#templates = templates.filter(({ name }) => !unusable.has(name));
+    // What commitments leave bounds no pool: its own template says why it takes no pod.
+    this.#templates = templates.filter(({ name, paidFor }) => paidFor === undefined && !unusable.has(name));
     this.#defined = new Set(templates.flatMap(({ set }) => [...set.requirements.keys()]));
   }
 

@@ -15,6 +15,7 @@ import { capacityReservations, placementGroup } from "./capacity.ts";
 import { isNotFound, toDomainError } from "./errors.ts";
 import { ensureInstanceProfile, listInstanceProfiles, removeInstanceProfile } from "./instance-profile.ts";
 import { allPages } from "./pages.ts";
+import { onDemandInstances, reservedInstances } from "./paid-capacity.ts";
 import { onDemandPrices, spotPrices } from "./prices.ts";
 import { imageQueries, queriesFor } from "./selectors.ts";
 
@@ -143,6 +144,9 @@ export function awsInventory({ ec2, ssm, pricing, iam }: InventoryClients): Clou
       }
       return zones;
     },
+
+    reservedInstances: () => reservedInstances(ec2),
+    onDemandInstances: (families) => onDemandInstances(ec2, families),
 
     async zones() {
       try {

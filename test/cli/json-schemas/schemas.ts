@@ -25,6 +25,7 @@ const plannedClaim = z.strictObject({
   instanceTypes: names.describe("all that may be launched, cheapest first"),
   requests: amounts,
   pods,
+  paidFor: z.enum(["type", "family", "any"]).optional().describe("what commitment pays for its machine"),
 });
 
 const solve = z.strictObject({
@@ -145,7 +146,7 @@ const ending = { ...ofClaim, node: z.string().optional(), reason: z.string() };
 const historyEntry = z.discriminatedUnion("type", [
   typed("Planned", {
     ...{ ...ofClaim, reason: z.string(), commandId: z.string().optional(), pods, podCount: count, waitedMs: z.number().optional() },
-    ...{ requests: amounts, choices: z.array(choice), typeCount: count, together: count },
+    ...{ requests: amounts, choices: z.array(choice), typeCount: count, together: count, isPaidFor: z.literal(true).optional() },
   }),
   typed("Launched", { ...ofClaim, machine, commandId: z.string().optional(), attempt }),
   typed("LaunchFailed", {

@@ -40,6 +40,8 @@ describe("parseConfig", () => {
         besideKarpenter: false,
         maxPricePerHour: {},
         stackMaxPricePerHour: undefined,
+        savingsPlans: [],
+        reservedInstances: false,
         sleepSchedule: {},
         capacityBuffer: false,
         nodeOverlay: false,
