@@ -16,7 +16,7 @@ const HOUR_MS = 60 * 60_000;
 export async function refreshPaidCapacity(deps: CatalogDeps): Promise<void> {
   if (!countsPaid(deps)) return;
   const { account, cluster, store, log, now } = deps;
-  const { region, onDemand } = await deps.catalogue();
+  const { region, onDemand, types } = await deps.catalogue();
   const name = paidDocument(region, account);
   const version = await store.documentVersion(name);
   if (version !== undefined && now() - Number(version) < READ_EVERY_MS) return;
@@ -25,6 +25,12 @@ export async function refreshPaidCapacity(deps: CatalogDeps): Promise<void> {
     const at = now();
     const known = await readPaidReadings({ store, log }, name);
     await store.putDocument(name, packReadings(withReading(known, { at, shares })), String(at));
+    const families = new Set(types.map((type) => familyOf(type.name)));
+    const unknown = deps.settings.savingsPlans.flatMap(({ of }) => (of.kind === "family" && !families.has(of.family) ? [of.family] : []));
+    if (unknown.length > 0 && (await store.isFirstWithin(cluster.name, "paid-capacity/unknown", at, HOUR_MS))) {
+      const message = "SAVINGS_PLANS names families of which the region has no instance type: write the part before the dot, as m5";
+      log.error(message, { region, families: unknown });
+    }
   } catch (error) {
     if (!(await store.isFirstWithin(cluster.name, "paid-capacity/failed", now(), HOUR_MS))) return;
     const message = "failed reading what Savings Plans and reserved instances pay for; the last readings count for up to six hours";

@@ -70,6 +70,12 @@ describe("refreshPaidCapacity", () => {
     expect([plansAlone.state.families, await plansAlone.paid()]).toEqual([[], []]);
   });
 
+  it("says which families of the setting the region does not have", async () => {
+    const { deps, world } = open({ savingsPlans: [...M5.savingsPlans, { of: { kind: "family", family: "m55" }, perHour: 1 }] });
+    await refreshPaidCapacity(deps);
+    expect(world.errors).toEqual([expect.stringContaining("SAVINGS_PLANS names families of which the region has no instance type")]);
+  });
+
   it("keeps the last reading when the account cannot be read, and says so", async () => {
     const { state, deps, world, paid } = open(M5);
     await refreshPaidCapacity(deps);
