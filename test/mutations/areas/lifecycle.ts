@@ -159,7 +159,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "foreign-adopted",
     rule: "the tags of an adopted instance are compared before anything is drained",
     file: "core/lifecycle/termination.ts",
-    from: 'return record.reason === "adopted" ? { actions: [], ask: "instance" } : undefined;',
+    from: 'return record.reason === "adopted" && !isDraining ? { actions: [], ask: "instance" } : undefined;',
     to: "return undefined;",
     tests: FOREIGN,
   },
