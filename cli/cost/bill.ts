@@ -75,6 +75,8 @@ const POLLS_AN_HOUR = 5 * 180;
 const REQUESTS_A_MESSAGE = 3;
 /** A sweep of several clusters only sends a message for each. */
 const FAN_OUT_GB_SECONDS = 0.1 * 1.5;
+/** That of provision waits for its moment in the lifecycle's queue, and the lifecycle passes it on. */
+const PASSING_ON_GB_SECONDS = 0.06 * 1;
 
 /** An hour of a cluster of so many nodes: on the line between the two measured sizes that are next to it. */
 export function quietUsage({ quietHours }: Pick<Measured, "quietHours">, nodes: number): Usage {
@@ -96,12 +98,13 @@ export function billOf(fleet: Fleet, measured: Measured): CostBill {
   const used = mapUsage((quantity) => clusters * (HOURS_A_MONTH * quiet[quantity] + DAYS_A_MONTH * replacedADay * node[quantity]));
   const runs = HOURS_A_MONTH * STACK.sweptFunctions * STACK.sweepsAnHour;
   const fansOut = clusters > 1;
-  const messages = used.messages + (fansOut ? clusters * runs : 0);
+  const passedOn = fansOut ? (clusters * runs) / STACK.sweptFunctions : 0;
+  const messages = used.messages + (fansOut ? clusters * runs : 0) + passedOn;
   const polls = HOURS_A_MONTH * POLLS_AN_HOUR;
   const parts: Parts = {
     lambda:
-      (used.invocations + (fansOut ? runs : 0)) * PRICES.invocation +
-      (used.gbSeconds + (fansOut ? runs * FAN_OUT_GB_SECONDS : 0)) * PRICES.gbSecond,
+      (used.invocations + (fansOut ? runs : 0) + passedOn) * PRICES.invocation +
+      (used.gbSeconds + (fansOut ? runs * FAN_OUT_GB_SECONDS : 0) + passedOn * PASSING_ON_GB_SECONDS) * PRICES.gbSecond,
     dynamodb: used.tableReads * PRICES.tableRead + used.tableWrites * PRICES.tableWrite,
     sqs:
       STACK.standardQueues * polls * PRICES.queueRequest +

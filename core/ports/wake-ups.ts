@@ -25,7 +25,7 @@ export type WakeUp =
       readonly about?: "node";
     }
   /** The lifecycle looks after all NodeClaims of the cluster; other functions are woken for it by the cause Sweep. */
-  | { readonly kind: "sweep"; readonly cluster: string };
+  | { readonly kind: "sweep"; readonly cluster: string; readonly delayMs?: number };
 
 /** Whether the wake-up asks for a cluster's part of a scheduled sweep. */
 export const isSweep = (wakeUp: WakeUp): boolean => wakeUp.kind === "sweep" || (wakeUp.kind !== "claim" && wakeUp.cause === "Sweep");

@@ -11,6 +11,22 @@ import { type ReconcileIds, withReconcileId } from "./reconcile-id.ts";
 /** The period of the sweep, ms: what is due later needs no wake-up of its own. */
 export const SWEEP_MS = 60_000;
 
+/**
+ * Where in the period each kind of sweep begins, ms: the functions of a cluster follow each other, and do not read its
+ * API server all at once.
+ */
+const BEGINS_MS: Readonly<Record<WakeUp["kind"], number>> = { provision: 0, sweep: 15_000, disruption: 30_000, catalog: 45_000, claim: 0 };
+
+/**
+ * The sweeps of a stack's clusters, spread over the period: begun all at once they would need an invocation for each
+ * cluster and function, which an account may not have, and wake-ups for pods would wait behind them. The order is that
+ * of the names, so that each cluster keeps its place.
+ */
+export function spread(sweeps: readonly WakeUp[]): readonly WakeUp[] {
+  const inOrder = [...sweeps].sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
+  return inOrder.map((sweep, i) => ({ ...sweep, delayMs: (BEGINS_MS[sweep.kind] + (i * SWEEP_MS) / inOrder.length) % SWEEP_MS }));
+}
+
 /** The event that a schedule sends. */
 export interface ScheduleEvent {
   readonly kind: string;
@@ -47,8 +63,8 @@ export interface Entry<D extends ClusterDeps> {
  * The body of a function that a queue of wake-ups and a schedule start: the same in Lambda and in the lab.
  *
  * An invocation of the schedule sweeps the stack's only cluster. Of several it sweeps none, but wakes its own function
- * for each, so that no cluster waits for another. Of a batch, only those messages return to the queue whose cluster
- * fails or does not end within the invocation's time.
+ * for each, one after the other in the course of the period. Of a batch, only those messages return to the queue whose
+ * cluster fails or does not end within the invocation's time.
  */
 export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sweepOf, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
   const { clusters, log } = deps;
@@ -90,7 +106,7 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
   /** When the function is killed between two messages, the clusters without one are swept a minute later. */
   const handOut = async (): Promise<void> => {
     try {
-      await deps.wakeUps.wake(clusters.map(sweepOf));
+      await deps.wakeUps.wake(spread(clusters.map(sweepOf)));
     } catch (error) {
       log.error("not every cluster could be woken for the sweep; the next one tries again", { error });
     }
@@ -106,7 +122,8 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     const handle = async (body: string): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const { cluster } = wakeUp;
-      if (isSweep(wakeUp)) await sweep(cluster, context, invocation);
+      // A sweep of another function is only on its way through this one's queue.
+      if (isSweep(wakeUp) && wakeUp.kind === sweepOf(cluster).kind) await sweep(cluster, context, invocation);
       else await inTime(() => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps), invocation), context, deps.later);
     };
     return inOrder ? eachRecordInOrder(event, handle, log) : eachRecord(event, handle, log);

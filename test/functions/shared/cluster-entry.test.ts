@@ -1,11 +1,11 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
-import { wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
+import { parseWakeUp, wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
 import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { noAnnouncements } from "../../../functions/shared/announce.ts";
 import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
-import { type Entry, entry } from "../../../functions/shared/cluster-entry.ts";
+import { type Entry, entry, SWEEP_MS } from "../../../functions/shared/cluster-entry.ts";
 import { type Message, simulatedWakeUps } from "../../../lab/world/queues.ts";
 import { createLabWorld } from "../../../lab/world/world.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
@@ -25,11 +25,20 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
   const queues = simulatedWakeUps(world, 10);
   const log = recordingLog();
   const swept: string[] = [];
-  const visit = async ({ cluster }: ClusterDeps): Promise<void> => {
+  let busy = 0;
+  let peak = 0;
+  const visit = async ({ cluster }: ClusterDeps, how = ""): Promise<void> => {
+    peak = Math.max(peak, ++busy);
     await clock.sleep(cluster.name === HUNG ? 10 * TIMEOUT_MS : 1_000);
-    swept.push(cluster.name);
+    busy--;
+    swept.push(`${how}${cluster.name}`);
   };
-  const parts: Entry<ClusterDeps> = { controller: "test", onWakeUp: (_, deps) => visit(deps), onSweep: visit, sweepOf: sweepMessage };
+  const parts: Entry<ClusterDeps> = {
+    controller: "test",
+    onWakeUp: (_, deps) => visit(deps, "woken "),
+    onSweep: (deps) => visit(deps),
+    sweepOf: sweepMessage,
+  };
   const handle = entry(inOrder ? { ...parts, sweepOf: planMessage, inOrder } : parts, {
     clusters,
     clusterDeps: async (name) =>
@@ -50,8 +59,13 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
     const answer = await invoke(batchOf(messages.map(({ id, body, group }) => ({ id, body, group: group ?? "" }))));
     return new Set(answer?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   });
+  // The lifecycle passes on what waits in its queue for the planner.
+  if (inOrder)
+    queues.claims.subscribe(async ({ body }) => {
+      await queues.wake([parseWakeUp(body)]);
+    });
   const schedule = () => clock.after(0, "schedule", async () => void (await invoke({ kind: "sweep" })));
-  return { clock, queue, log, swept, invoke, schedule };
+  return { clock, queue, log, swept, invoke, schedule, peak: () => peak };
 }
 
 const batchOf = (messages: readonly (Pick<Message, "id" | "body"> & { readonly group: string })[]): SQSEvent => ({
@@ -67,18 +81,49 @@ describe("the sweep of a stack of several clusters", () => {
     async ({ inOrder }) => {
       const { clock, swept, schedule, queue, log } = stack({ inOrder });
       schedule();
-      await clock.run({ until: TIMEOUT_MS });
-      expect(swept.sort()).toEqual(OTHERS.sort());
+      await clock.run({ until: SWEEP_MS + TIMEOUT_MS });
+      expect(swept.sort()).toEqual([...OTHERS].sort());
       // Nothing returns for the cluster that hangs: the next sweep looks again.
       expect([queue.failures, queue.depth(), log.errors]).toEqual([[], 0, ["the scheduled pass failed; the next one tries again"]]);
     },
   );
 
-  it("begins for the others at once, not when the cluster that hangs is given up", async () => {
+  it("begins for the others within its period, not when the cluster that hangs is given up", async () => {
     const { clock, swept, schedule } = stack();
     schedule();
-    await clock.run({ until: 5_000 });
+    await clock.run({ until: SWEEP_MS + 2_000 });
     expect(swept).toHaveLength(OTHERS.length);
+  });
+
+  it.for([{ inOrder: false }, { inOrder: true }])(
+    "needs an invocation or two at a time, however many clusters there are, in order: $inOrder",
+    async ({ inOrder }) => {
+      const { clock, swept, schedule, peak } = stack({ clusters: OTHERS, inOrder });
+      schedule();
+      await clock.run({ until: 2 * SWEEP_MS });
+      expect(swept).toHaveLength(OTHERS.length);
+      expect(peak()).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it("comes to each cluster at the same moment of each period, whatever order the clusters are listed in", async () => {
+    const { sent, ...wake } = recordingWakeUps();
+    for (const clusters of [CLUSTERS, [...CLUSTERS].reverse()]) await stack({ clusters, wake }).invoke({ kind: "sweep" });
+    const [first, second] = [sent.slice(0, CLUSTERS.length), sent.slice(CLUSTERS.length)];
+    expect(second).toEqual(first);
+    const delays = first.map((wakeUp) => ("delayMs" in wakeUp ? wakeUp.delayMs : undefined));
+    expect(new Set(delays).size).toBe(CLUSTERS.length);
+    expect(Math.max(...delays.map((ms) => ms ?? Number.NaN))).toBeLessThan(SWEEP_MS);
+  });
+
+  it("passes a sweep of another function on to its queue, and does not sweep itself", async () => {
+    const { clock, swept, invoke } = stack();
+    clock.after(0, "message", async () => {
+      await invoke(batchOf([{ id: "m1", body: wakeUpBody(planMessage("c0")), group: "c0" }]));
+    });
+    await clock.run();
+    // Of this stack's function each wake-up that is no sweep of its own is visited.
+    expect(swept).toEqual(["woken c0"]);
   });
 
   it("is made up for by the next when the function ends between two messages", async () => {
@@ -121,7 +166,7 @@ describe("a batch of wake-ups of several clusters", () => {
       });
       await clock.run({ until: TIMEOUT_MS });
       expect([swept.sort(), returned]).toEqual([
-        ["c0", "c1"],
+        ["woken c0", "woken c1"],
         [HUNG, "again"],
       ]);
     },
