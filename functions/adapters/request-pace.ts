@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestPace as State } from "../../core/model/request-pace.ts";
 import { ThrottledError } from "../../core/ports/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { aheadOf, bucketOf, type RequestBucket } from "../../core/request-pace/buckets.ts";
 import { type Drawn, draw, slowed, untouched } from "../../core/request-pace/draw.ts";
@@ -27,6 +28,8 @@ export interface RequestPaceOptions {
   readonly sleep?: (ms: number) => Promise<unknown>;
   /** Called with the ms that a request has waited, or will have to. */
   readonly onWait?: (action: string, ms: number) => void;
+  /** Is told when this process begins and ends to keep a pace of its own. */
+  readonly log?: Pick<Log, "info" | "error">;
 }
 
 /**
@@ -70,7 +73,7 @@ interface Lane {
  * its own, a tenth of EC2's buckets.
  */
 export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
-  const { store, account, isBackground = false, now = Date.now, sleep: wait = sleep, onWait = () => undefined } = options;
+  const { store, account, isBackground = false, now = Date.now, sleep: wait = sleep, onWait = () => undefined, log } = options;
   const lanes = new Map<string, Lane>();
   const laneOf = (action: string): Lane => {
     const known = lanes.get(action);
@@ -81,6 +84,20 @@ export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
     return lane;
   };
   const keyOf = (action: string): string => `${account}/${action}`;
+
+  /** Since when the table has not answered, ms. */
+  let aloneSince: number | undefined;
+  const goAlone = (lane: Lane, error: unknown): void => {
+    lane.aloneUntil = now() + ALONE_MS;
+    if (aloneSince !== undefined) return;
+    aloneSince = now();
+    log?.error("the pace of requests to EC2 cannot be shared; this function goes on at a tenth of it", { account, error });
+  };
+  const goTogether = (): void => {
+    if (aloneSince === undefined) return;
+    log?.info("the pace of requests to EC2 is shared again", { account, seconds: Math.round((now() - aloneSince) / 1_000) });
+    aloneSince = undefined;
+  };
 
   /** Writes what `change` makes of the present state, and returns it; undefined when others are always faster. */
   const swapped = async <T extends { readonly next: State }>(
@@ -113,9 +130,10 @@ export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
       const answer = await swapped(action, lane, (state) =>
         draw(state, lane.bucket, { now: now(), calls, ahead, maxWaitMs: MAX_WAIT_MS, isBackground }),
       );
+      goTogether();
       return answer ?? drawAlone(lane, calls);
-    } catch {
-      lane.aloneUntil = now() + ALONE_MS;
+    } catch (error) {
+      goAlone(lane, error);
       return drawAlone(lane, calls);
     }
   };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ThrottledError } from "../../../core/ports/errors.ts";
+import { type LogRecord, memoryLog } from "../../../functions/adapters/log.ts";
 import { type RequestPace, sharedRequestPace } from "../../../functions/adapters/request-pace.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { virtualClock } from "../../../lab/world/clock.ts";
@@ -21,9 +22,11 @@ function stage({ swap }: { readonly swap?: (real: Swap) => Swap } = {}) {
   const store = { swapPace: swap === undefined ? counted : swap(counted) };
   const ec2 = ec2Requests(clock, seeded(1));
   const waits: number[] = [];
+  const lines: LogRecord[] = [];
+  const log = memoryLog((line) => void lines.push(line));
   const newFunction = (fields: { readonly skewMs?: number; readonly isBackground?: boolean } = {}): RequestPace =>
     sharedRequestPace({
-      ...{ store, account: "own/us-west-2", isBackground: fields.isBackground ?? false },
+      ...{ store, log, account: "own/us-west-2", isBackground: fields.isBackground ?? false },
       ...{ now: () => clock.now() + (fields.skewMs ?? 0), sleep: clock.sleep, onWait: (_, ms) => void waits.push(ms) },
     });
   /** Makes a request as often as it takes; a function that is put off comes again when it was told to. */
@@ -46,8 +49,10 @@ function stage({ swap }: { readonly swap?: (real: Swap) => Swap } = {}) {
     await clock.run({ until: () => ended, latest: START + 3_600_000 });
     return (clock.now() - START) / 1_000;
   };
-  return { clock, table, ec2, newFunction, made, run, waits, writes: () => writes };
+  return { clock, table, ec2, newFunction, made, run, waits, lines, writes: () => writes };
 }
+
+const ALONE = "the pace of requests to EC2 cannot be shared; this function goes on at a tenth of it";
 
 const all = (count: number, work: (i: number) => Promise<unknown>) => Promise.all(Array.from({ length: count }, (_, i) => work(i)));
 
@@ -137,7 +142,7 @@ describe("sharedRequestPace", () => {
   ])("while the table $name, each function keeps a tenth of the bucket, and asks the table again after ten seconds", async ({ fail }) => {
     let isDown = true;
     let asked = 0;
-    const { clock, newFunction, run } = stage({
+    const { clock, newFunction, run, lines } = stage({
       swap: (real) => (bucket, state) => {
         asked += 1;
         return isDown ? fail() : real(bucket, state);
@@ -148,10 +153,17 @@ describe("sharedRequestPace", () => {
       await all(4, () => pace.turn("CreateFleet"));
       expect(asked).toBe(1);
       await expect(all(5, () => pace.turn("CreateFleet"))).rejects.toThrow(/come|may be made/);
+      await pace.turn("DescribeInstances");
+      // One line at the beginning, not one for each request and action, and one at the end.
+      expect(lines.map(({ level, message }) => [level, message])).toEqual([["error", ALONE]]);
       isDown = false;
       await clock.sleep(10_001);
       await all(20, () => pace.turn("CreateFleet"));
-      expect(asked).toBeLessThanOrEqual(4);
+      await pace.turn("DescribeInstances");
+      expect(asked).toBeLessThanOrEqual(6);
+      expect(lines.slice(1)).toMatchObject([
+        { level: "info", message: "the pace of requests to EC2 is shared again", fields: { account: "own/us-west-2", seconds: 10 } },
+      ]);
     });
   });
 
