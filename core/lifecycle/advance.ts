@@ -16,6 +16,7 @@ import {
   UNREGISTERED_TAINT,
   ZONE,
 } from "../model/labels.ts";
+import type { LaunchGroup } from "../model/launch-group.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -209,7 +210,10 @@ function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim |
 }
 
 function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (view.now - triedSince(record) > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
+  if (view.now - triedSince(record) > LAUNCH_TIMEOUT_MS) {
+    if (asksForGroup(view, record)) return { actions: [], ask: "launchGroup" };
+    if (view.now - triedSince(record, groupOf(view)) > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
+  }
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
   if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
   const together = launchTogether(view, record, claim);
@@ -220,9 +224,15 @@ function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Ste
 /** The longest that a NodeClaim waits for EC2's bucket of requests before its pods are planned again, ms. */
 const MAX_PUT_OFF_MS = 30 * 60_000;
 
-/** Since when EC2 could have been asked. */
-const triedSince = ({ createdAt, launchPutOffAt = 0 }: NodeClaimRecord): number =>
-  Math.max(createdAt, Math.min(launchPutOffAt, createdAt + MAX_PUT_OFF_MS));
+/** Since when EC2 could have been asked, for the NodeClaim itself or for its group. */
+const triedSince = ({ createdAt, launchPutOffAt = 0 }: NodeClaimRecord, group?: LaunchGroup): number =>
+  Math.max(createdAt, Math.min(Math.max(launchPutOffAt, group?.launch?.requestedAt ?? 0), createdAt + MAX_PUT_OFF_MS));
+
+/** Whether the NodeClaim has a group that has not been read. */
+const asksForGroup = ({ launchGroup }: ClaimView, { launchGroup: plan, launch }: NodeClaimRecord): boolean =>
+  plan?.joinedAt !== undefined && launch === undefined && launchGroup === undefined;
+
+const groupOf = ({ launchGroup }: ClaimView): LaunchGroup | undefined => (launchGroup === "none" ? undefined : launchGroup);
 
 /**
  * The NodeClaim names its instance and the record does not: the table was restored from an older copy, or edited. A

@@ -98,5 +98,7 @@ export function leaveGroup({ launchGroup: group, now }: ClaimView, record: NodeC
   // Another member may be sending the request at this moment. What appears later is garbage-collected.
   const sentAtLatest = Math.max(group.launch.requestedAt, record.terminating?.at ?? 0);
   if (now - sentAtLatest > LAUNCH_UNLISTED_MS + 3 * POLL_MS) return undefined;
+  // It is put off. Whoever has an answer earlier wakes the others.
+  if (now < group.launch.requestedAt) return { actions: [], wakeAt: group.launch.requestedAt };
   return { actions: [{ type: "FindGroup", record, group }], wakeAt: now + POLL_MS };
 }

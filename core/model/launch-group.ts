@@ -40,7 +40,7 @@ export interface GroupLaunch {
   readonly request: FleetRequest;
   /** Names of the NodeClaims that share its instances, sorted. */
   readonly members: readonly string[];
-  /** When it was stored, ms. */
+  /** When it was stored, or may be sent at the earliest because EC2's bucket was empty, ms. */
   readonly requestedAt: number;
   /** The member that sends it; others do when it has not answered for long. */
   readonly sender: string;

@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { RequestPace } from "../../core/model/request-pace.ts";
-import type { Lab } from "../../lab/host.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import {
   alive,
@@ -18,17 +16,8 @@ import {
   SECOND,
   scale,
   until,
+  usedUp,
 } from "../support/lab-story.ts";
-
-const BUCKET = "own/us-west-2/CreateFleet";
-
-/** What the table says after another function of the stack has used the bucket up. */
-async function usedUp({ deps, world }: Lab, fields: Partial<RequestPace> = {}): Promise<void> {
-  const now = world.clock.now();
-  const state: RequestPace = { version: 0, tokens: -40, countedAt: now, share: 0.9, sharedAt: 0, toldUntil: 0, ...fields };
-  const standing = await deps.store.swapPace(BUCKET, state);
-  if (standing !== undefined && standing !== "nothing") await deps.store.swapPace(BUCKET, { ...state, version: standing.version });
-}
 
 describe("EC2's buckets of requests", () => {
   it("a launch that would have to wait is put off without an invocation that sleeps, and is then made", async () => {

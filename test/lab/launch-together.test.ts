@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FleetRequest } from "../../core/model/fleet.ts";
+import { emptyAnswer } from "../../functions/lifecycle/launch/launch.ts";
 import type { LabOptions } from "../../lab/host.ts";
 import type { PortCall } from "../../lab/world/intercept.ts";
 import { deployment, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
@@ -16,6 +17,7 @@ import {
   SECOND,
   scale,
   until,
+  usedUp,
 } from "../support/lab-story.ts";
 
 const is = (key: string, ...values: string[]) => ({ key, operator: "In", values });
@@ -128,11 +130,11 @@ describe("NodeClaims of one plan that may become the same machines", () => {
     { name: "before EC2 lists them", cloudLagMs: 15_000 },
   ])("are not launched twice when the answer is lost and its repetition is answered with nothing $name", async ({ cloudLagMs }) => {
     let launches = 0;
-    const after = ({ method }: PortCall, result: unknown): undefined => {
+    const after = ({ method }: PortCall): undefined => {
       if (method !== "launch") return;
       launches += 1;
       if (launches === 1) throw new Error("socket hang up");
-      if (launches === 2) Object.assign(result as object, { instance: undefined, others: [], errors: [] });
+      if (launches === 2) throw emptyAnswer();
     };
     const lab = await ready(OBJECTS, { hooks: { after }, cloudLagMs });
     scale(lab, 6);
@@ -143,6 +145,42 @@ describe("NodeClaims of one plan that may become the same machines", () => {
     await expectAccountedFor(lab, 6);
     lab.close();
   });
+
+  it.for([{ awaySeconds: 90 }, { awaySeconds: 400 }])(
+    "that EC2's bucket keeps waiting for $awaySeconds s are not launched twice when the answer is lost, and none gives up",
+    async ({ awaySeconds }) => {
+      const { requests, hooks } = asked();
+      let launches = 0;
+      let turns = 0;
+      const before = (call: PortCall): undefined => {
+        hooks.before?.(call);
+        if (call.method === "swapPace" && String(call.args[0]).endsWith("/CreateFleet")) turns += 1;
+      };
+      const after = ({ method }: PortCall): undefined => {
+        if (method !== "launch") return;
+        launches += 1;
+        // The first call launches, and nobody hears of it; EC2 lists its machines half a minute later.
+        if (launches <= 2) throw emptyAnswer();
+      };
+      const lab = await ready(OBJECTS, { hooks: { before, after }, cloudLagMs: 30_000, ec2: {} });
+      const until = lab.world.clock.now() + awaySeconds * SECOND;
+      const othersAsk = () => usedUp(lab, { tokens: -50, toldUntil: Math.min(until, lab.world.clock.now() + 280 * SECOND) });
+      await othersAsk();
+      scale(lab, 6);
+      while (lab.world.clock.now() < until) {
+        await pass(lab, 5 * SECOND);
+        if (lab.world.clock.now() < until) await othersAsk();
+      }
+      expect(turns).toBeLessThan(10);
+      await pass(lab, 6 * MINUTE);
+      expect(launches).toBeGreaterThan(1);
+      expect(lab.cloud.machines()).toHaveLength(6);
+      expect(lab.log.map(({ message }) => message)).not.toContain("terminating due to timeout");
+      expect(new Set(requests.map(({ clientToken }) => clientToken)).size).toBe(1);
+      await expectAccountedFor(lab, 6);
+      lab.close();
+    },
+  );
 
   it("whose record is lost before its machine is tagged gets it back with its tags", async () => {
     const lab = await ready(OBJECTS);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Condition } from "../../core/model/kubernetes.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import { emptyAnswer } from "../../functions/lifecycle/launch/launch.ts";
 import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
 import type { PortCall } from "../../lab/world/intercept.ts";
 import type { SimulatedSubnet } from "../../lab/world/inventory.ts";
@@ -439,11 +440,11 @@ describe("a failed invocation", () => {
   ])("a launch whose answer was lost is not made again when its repetition is answered with nothing $name", async ({ cloudLagMs }) => {
     let launches = 0;
     const hooks: LabOptions["hooks"] = {
-      after: ({ method }, result) => {
+      after: ({ method }) => {
         if (method !== "launch") return undefined;
         launches += 1;
         if (launches === 1) throw new Error("socket hang up");
-        if (launches === 2) Object.assign(result as object, { instance: undefined, errors: [] });
+        if (launches === 2) throw emptyAnswer();
         return undefined;
       },
     };

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { RequestPace } from "../../core/model/request-pace.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
 import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../simulation/story.ts";
@@ -69,4 +70,14 @@ export async function expectAccountedFor(lab: Lab, machines: number): Promise<vo
   expect(names(lab, "Node")).toHaveLength(machines);
   expect(names(lab, "NodeClaim")).toHaveLength(machines);
   expect((await records(lab)).map(({ instance }) => instance?.id).sort()).toEqual([...ids(lab)].sort());
+}
+
+const BUCKET = "own/us-west-2/CreateFleet";
+
+/** The table says from now on that another function of the stack has used the bucket for CreateFleet up. */
+export async function usedUp({ deps, world }: Lab, fields: Partial<RequestPace> = {}): Promise<void> {
+  const now = world.clock.now();
+  const state: RequestPace = { version: 0, tokens: -40, countedAt: now, share: 0.9, sharedAt: 0, toldUntil: 0, ...fields };
+  const standing = await deps.store.swapPace(BUCKET, state);
+  if (standing !== undefined && standing !== "nothing") await deps.store.swapPace(BUCKET, { ...state, version: standing.version });
 }

@@ -105,10 +105,24 @@ export async function launchGroup(
     if (instances.length + result.errors.length === 0) return await afterLostAnswer({ record, claim, group, launch }, emptyAnswer(), deps);
     return await settle(group, groupAnswer(launch, instances, result.errors, unavailable), record.name, deps);
   } catch (error) {
+    if (error instanceof ThrottledError && error.retryAfterMs !== undefined)
+      await putOffGroup({ ...group, launch }, error.retryAfterMs, deps);
     if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
     if (error instanceof RefusedError) countRefusedLaunch(error, launch.request, deps.metrics);
     return await afterLostAnswer({ record, claim, group, launch }, error, deps);
   }
+}
+
+/**
+ * The request counts as made at its next turn, as that of a single launch does: what EC2 has launched is awaited from
+ * then on, and the other members send it only after that. Throws ConflictError when another member has answered.
+ */
+async function putOffGroup(
+  group: LaunchGroup & { readonly launch: GroupLaunch },
+  retryAfterMs: number,
+  { store, now }: LifecycleDeps,
+): Promise<void> {
+  await store.updateLaunchGroup({ ...group, launch: { ...group.launch, requestedAt: now() + retryAfterMs } });
 }
 
 /** Stores which instance is whose, and wakes the other members. Throws ConflictError when another has stored it. */

@@ -54,6 +54,18 @@ describe("a NodeClaim that is launched together with others", () => {
       want: ["LaunchGroup"],
     },
     {
+      name: "leaves a request that is put off alone until others have had time to send it",
+      v: { launchGroup: group({ launch: sent("other-1", -90) }) },
+      want: [],
+      wakeAt: NOW + 110_000,
+    },
+    {
+      name: "waits for the turn of the request that it sends",
+      v: { launchGroup: group({ launch: sent(ME, -90) }) },
+      want: [],
+      wakeAt: NOW + 90_000,
+    },
+    {
       name: "takes its instance",
       v: { launchGroup: group({ launch: sent("other-1"), answer: answer({ [ME]: INSTANCE }) }) },
       want: ["TakeFromGroup"],
@@ -67,6 +79,16 @@ describe("a NodeClaim that is launched together with others", () => {
     const step = next(v);
     expect(types(step)).toEqual(want);
     expect(step.wakeAt).toBe(wakeAt);
+  });
+
+  it("does not time out while EC2's bucket keeps the request of its group waiting, half an hour at most", () => {
+    const timely = (createdSecondsAgo: number, launchGroup?: LaunchGroup) =>
+      next({ record: { ...joined(1), createdAt: NOW - createdSecondsAgo * 1_000 }, ...(launchGroup && { launchGroup }) });
+    const waiting = group({ launch: sent("other-1", -60) });
+    expect(timely(400)).toEqual({ actions: [], ask: "launchGroup" });
+    expect(types(timely(400, waiting))).toEqual([]);
+    expect(types(timely(400, group({ launch: sent("other-1", 350) })))).toContain("WriteRecord");
+    expect(types(timely(36 * 60, waiting))).toContain("WriteRecord");
   });
 
   it("asks for its group before each step, and for none once its own launch is stored", () => {
