@@ -15,6 +15,7 @@ import { checkScenario } from "../scenario/check.ts";
 import { idleOverlays } from "../scenario/overlays.ts";
 import { type WrittenClaim, writtenClaim } from "../scenario/planned-claim.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { underSettings } from "../scenario/settings.ts";
 
 /** One command of disruption, as docs/scenario-format.md describes it. */
 export interface PlannedCommand {
@@ -85,7 +86,7 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
 /** The disruption plan for a scenario file ("-" for standard input). Throws InputError. */
 export function consolidate(path: string, options: ConsolidateOptions = {}): ConsolidationPlan {
   const scenario = checkScenario(readScenario(path));
-  const plan = consolidateSnapshot(scenarioToSnapshot(scenario), options);
+  const plan = consolidateSnapshot(underSettings(scenarioToSnapshot(scenario), options.settings ?? {}), options);
   const idle = options.explain ? idleOverlays(scenarioParts(scenario)) : [];
   return idle.length > 0 ? { ...plan, idleOverlays: idle } : plan;
 }

@@ -1,10 +1,25 @@
+import { priceCapOf } from "../../core/model/price-caps.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
 import { ArgumentError } from "../../functions/adapters/command-line.ts";
 import { settingsOf } from "../../functions/adapters/given-settings.ts";
 import type { Settings } from "../../functions/adapters/setting-table.ts";
+import { scheduleOf } from "../../functions/shared/schedule-of.ts";
 
 /** The settings that --setting gives. Throws ArgumentError, also for a setting that no decision reads. */
 export function decisionSettingsOf(given: readonly string[]): Partial<Settings> {
   const { settings, unused } = settingsOf(given);
   if (unused.length > 0) throw new ArgumentError(`--setting ${unused[0]} changes no decision; leave it out`);
   return settings;
+}
+
+/** Of a file nobody knows its cluster's name, so that only amounts and schedules for every cluster hold. */
+const NAMELESS = "";
+
+/** The snapshot of a file under the settings that functions put into a snapshot: price caps, and the cluster's schedule. */
+export function underSettings(snapshot: Snapshot, settings: Partial<Settings>): Snapshot {
+  const { maxPricePerHour = {}, stackMaxPricePerHour, sleepSchedule = {} } = settings;
+  const priceCap = priceCapOf(NAMELESS, { maxPricePerHour, stackMaxPricePerHour }, 0) ?? snapshot.priceCap;
+  const nodePools = withClusterSchedule(snapshot.nodePools, scheduleOf(NAMELESS, { sleepSchedule }));
+  return { ...snapshot, nodePools, ...(priceCap && { priceCap }) };
 }

@@ -1,6 +1,7 @@
 import type { Plan } from "../../core/model/plan.ts";
-import { type SolveOptions, solve } from "../../core/scheduling/solve.ts";
-import { preferencesGivenUp, type WeighOptions, weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
+import { solve } from "../../core/scheduling/solve.ts";
+import { preferencesGivenUp, weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
+import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
 import type { FileAnswer } from "../scenario/each-file.ts";
@@ -8,6 +9,7 @@ import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "../scenario/he
 import { idleOverlays } from "../scenario/overlays.ts";
 import { writtenClaim } from "../scenario/planned-claim.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { underSettings } from "../scenario/settings.ts";
 import { explainPlan } from "./explain-plan.ts";
 
 /** The plan as JSON (docs/scenario-format.md). `solveMillis` is the duration of the solve. */
@@ -21,10 +23,10 @@ export function planToJson(plan: Plan, solveMillis: number): Record<string, unkn
 }
 
 /** The plan for a scenario file ("-" for standard input). Throws InputError. */
-export function solveScenario(path: string, settings: SolveOptions & WeighOptions = {}): FileAnswer {
+export function solveScenario(path: string, settings: Partial<Settings> = {}): FileAnswer {
   const scenario = checkScenario(readScenario(path));
   const start = performance.now();
-  const { snapshot, givenUp } = weighPreferences(scenarioToSnapshot(scenario), settings);
+  const { snapshot, givenUp } = weighPreferences(underSettings(scenarioToSnapshot(scenario), settings), settings);
   let plan: Plan;
   try {
     plan = solve(snapshot, settings);

@@ -1,10 +1,11 @@
 import { runView } from "../../console/server/run.ts";
 import { PortError } from "../../console/server/serve.ts";
 import type { ViewSource } from "../../console/server/source.ts";
+import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import type { Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
-import { decisionSettingsOf } from "../scenario/settings.ts";
+import { decisionSettingsOf, underSettings } from "../scenario/settings.ts";
 import type { LiveChoice } from "../what-if/live.ts";
 import { readSourceFile } from "../what-if/source.ts";
 import { type ClusterViewSource, clusterSource, type Readable } from "./clusters.ts";
@@ -15,15 +16,17 @@ const REST = 3;
 
 /** Shows a file or live clusters until Ctrl-C. Throws InputError for what the caller can fix. */
 export async function showView(options: ViewOptions, print: Print): Promise<void> {
-  const settings = { ...DEFAULT_SETTINGS, ...decisionSettingsOf(options.settings) };
+  const given = decisionSettingsOf(options.settings);
+  const settings = { ...DEFAULT_SETTINGS, ...given };
   if (options.file !== undefined) {
     const { file } = options;
-    const found = readSourceFile(file);
+    const read = readSourceFile(file);
+    const found = { ...read, snapshot: underSettings(read.snapshot, given) };
     const source = clusterSource([{ id: "0", name: found.name, read: async () => found }], { kind: "file", title: found.name, settings });
     // What is wrong with the file has been said; the search for savings runs while the page opens.
     return await shown(source, () => source.look(), options, print);
   }
-  const readables = await liveClusters(options);
+  const readables = await liveClusters(options, given);
   const source = clusterSource(readables, {
     kind: "live",
     title: readables.length === 1 ? (readables[0]?.name ?? "") : `${readables.length} clusters`,
@@ -89,7 +92,7 @@ export function shortName(context: string): string {
   return cluster === undefined ? context : `${cluster} (${region})`;
 }
 
-async function liveClusters({ clusters, allOfStack }: ViewOptions): Promise<readonly Readable[]> {
+async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partial<Settings>): Promise<readonly Readable[]> {
   const [{ openLive }, { kubeconfigCluster }] = await Promise.all([import("../what-if/live.ts"), import("../what-if/kubeconfig.ts")]);
   const named = await Promise.all(
     clusters.map(async (choice) =>
@@ -110,7 +113,7 @@ async function liveClusters({ clusters, allOfStack }: ViewOptions): Promise<read
       name: choice.cluster ?? shortName(choice.context ?? ""),
       history: async (range) => (await opened)?.history?.(range),
       read: async () => {
-        opened ??= openLive(choice);
+        opened ??= openLive(choice, given);
         try {
           return await (await opened).read();
         } catch (error) {

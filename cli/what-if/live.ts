@@ -14,6 +14,7 @@ import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/cata
 import { ConfigError } from "../../functions/adapters/config.ts";
 import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
 import { httpsTransport } from "../../functions/adapters/kubernetes/transport.ts";
+import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { type ClusterStateDeps, readClusterState } from "../../functions/shared/cluster-state.ts";
 import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
@@ -42,8 +43,9 @@ type LiveDeps = ClusterStateDeps & { readonly store: Partial<Pick<NodeClaimStore
 /**
  * Connects to a live cluster, through a kubeconfig or, with AWS credentials, as the stack does. Throws InputError for
  * what the caller can fix.
+ * @param given settings that the cluster is read under, such as its price cap; the others have their defaults
  */
-export async function openLive(options: LiveChoice): Promise<LiveCluster> {
+export async function openLive(options: LiveChoice, given: Partial<Settings> = {}): Promise<LiveCluster> {
   const name = options.cluster === undefined ? `cluster ${options.context ?? "of the current context"}` : `cluster ${options.cluster}`;
   const saying = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -54,7 +56,8 @@ export async function openLive(options: LiveChoice): Promise<LiveCluster> {
       throw new InputError(`${name} cannot be read: ${why}${remedyOf(why)}`);
     }
   };
-  const deps = await saying(options.cluster === undefined ? throughKubeconfig(options) : throughStack(options.cluster, options));
+  const connected = await saying(options.cluster === undefined ? throughKubeconfig(options) : throughStack(options.cluster, options));
+  const deps = { ...connected, settings: { ...connected.settings, ...given } };
   const { store, cluster } = deps;
   return {
     name,
@@ -71,8 +74,8 @@ function remedyOf(why: string): string {
 }
 
 /** Reads a live cluster once. Throws InputError. */
-export async function readLiveSource(options: LiveChoice): Promise<Source> {
-  return (await openLive(options)).read();
+export async function readLiveSource(options: LiveChoice, given?: Partial<Settings>): Promise<Source> {
+  return (await openLive(options, given)).read();
 }
 
 /** Reads a cluster as the functions read it for a decision. */
@@ -145,11 +148,14 @@ async function throughKubeconfig({ kubeconfig, context, region }: LiveChoice): P
   const own = region ?? process.env["AWS_REGION"] ?? regionOf(await kubernetes.list("Node")) ?? regionOfServer(found);
   const catalogue = catalogueOf(own);
   return {
-    cluster: { name: context ?? "cluster", endpoint: "", caBundle: "" },
+    cluster: { name: clusterOfContext(found.context), endpoint: "", caBundle: "" },
     kubernetes,
     ...{ store: NO_STORE, catalogue: async () => catalogue, settings: DEFAULT_SETTINGS, now: Date.now },
   };
 }
+
+/** `aws eks update-kubeconfig` names a context by the cluster's ARN; settings name clusters. */
+export const clusterOfContext = (context: string): string => /^arn:aws[\w-]*:eks:[^:]+:\d+:cluster\/(.+)$/.exec(context)?.[1] ?? context;
 
 function catalogueOf(region: string | undefined): Catalogue {
   if (region === undefined)
@@ -203,7 +209,7 @@ async function throughStack(cluster: string, { region = process.env["AWS_REGION"
       kubernetes: { get: kubernetes.get.bind(kubernetes), list: kubernetes.list.bind(kubernetes) },
       store: {
         ...{ list: store.list.bind(store), commands: store.commands.bind(store), unavailable: store.unavailable.bind(store) },
-        history: store.history.bind(store),
+        ...{ history: store.history.bind(store), getDocument: store.getDocument.bind(store) },
       },
     };
   } catch (error) {

@@ -91,6 +91,7 @@ export function saveSource(source: Source, path: string): string {
  */
 export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents, typesOf, remarks }: Source): Record<string, unknown> {
   const staged = stageOf(snapshot, intents).snapshot;
+  const { priceCap: cap } = snapshot;
   const objects: Readonly<Record<string, readonly KubernetesObject[]>> = {
     ...(staged as unknown as Record<string, readonly KubernetesObject[]>),
     nodeClasses: nodeClasses.map(withoutUserData),
@@ -103,6 +104,7 @@ export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents
     name,
     now: new Date(snapshot.now).toISOString(),
     ...(remarks.length > 0 && { remarks }),
+    ...(cap && { maxPricePerHour: Math.max(cap.perHour - cap.elsewhere, 0) }),
     ...Object.fromEntries(lists),
     instanceTypes: main[1] ?? [],
     ...(others.length > 0 && { otherInstanceTypes: Object.fromEntries(others) }),

@@ -12,7 +12,7 @@ import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import type { Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
-import { decisionSettingsOf } from "../scenario/settings.ts";
+import { decisionSettingsOf, underSettings } from "../scenario/settings.ts";
 import { requestedChange } from "./change.ts";
 import { reportJson } from "./json.ts";
 import type { WhatIfOptions } from "./options.ts";
@@ -42,11 +42,14 @@ export async function answerWhatIf(options: WhatIfOptions, print: Print = () => 
 }
 
 async function readSource(options: WhatIfOptions): Promise<Source> {
-  if (options.file !== undefined) return readSourceFile(options.file);
+  const given = decisionSettingsOf(options.settings ?? []);
+  if (options.file !== undefined) return withSettings(readSourceFile(options.file), given);
   // The clients of AWS and Kubernetes are large, so only a live cluster loads them.
   const { readLiveSource } = await import("./live.ts");
-  return await readLiveSource(options);
+  return await readLiveSource(options, given);
 }
+
+const withSettings = (source: Source, given: Partial<Settings>): Source => ({ ...source, snapshot: underSettings(source.snapshot, given) });
 
 /** The settings that the decisions are made with. */
 function settingsOf({ settings = [], spotToSpot }: Pick<WhatIfOptions, "settings" | "spotToSpot">): Settings {

@@ -47,6 +47,15 @@ it("a setting that is given decides: nodes that cost more are fewer", () => {
   expect(() => nodes("LOG_LEVEL=debug")).toThrow("--setting LOG_LEVEL changes no decision; leave it out");
 });
 
+it("a price cap and a schedule that are given as settings hold, as they do in the functions", () => {
+  const path = file(JSON.stringify(scenario({ now: "2026-01-05T21:00:00Z", pods: [pod("web", { cpu: "1" })] })));
+  const left = (...settings: string[]) => (solveScenario(path, decisionSettingsOf(settings)).plan as RawJson).podErrors["default/web"];
+  expect(left()).toBeUndefined();
+  expect(left("MAX_PRICE_PER_HOUR=0.000001")).toContain("raise the setting MAX_PRICE_PER_HOUR");
+  expect(left("STACK_MAX_PRICE_PER_HOUR=0.000001")).toContain("raise the setting STACK_MAX_PRICE_PER_HOUR");
+  expect(left("SLEEP_SCHEDULE=0 20 * * * for 10h")).toContain("sleeps until");
+});
+
 it("a null field counts as absent, as in the API", () => {
   const [web] = [pod("web", { cpu: "1" }, { initContainers: null as never, affinity: { podAntiAffinity: null as never } })];
   expect(planOf(file(JSON.stringify(scenario({ pods: [web] })))).podErrors).toEqual({});

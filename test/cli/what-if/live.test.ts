@@ -2,17 +2,21 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readOnly } from "../../../cli/read-only.ts";
+import { decisionSettingsOf } from "../../../cli/scenario/settings.ts";
 import { explained } from "../../../cli/what-if/kubeconfig.ts";
-import { liveSource, NO_STORE, readLiveSource } from "../../../cli/what-if/live.ts";
+import { clusterOfContext, liveSource, NO_STORE, readLiveSource } from "../../../cli/what-if/live.ts";
 import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
 import { reportTable } from "../../../cli/what-if/report.ts";
 import { savedSource } from "../../../cli/what-if/save.ts";
 import { answer } from "../../../cli/what-if/what-if.ts";
+import { SCHEDULE } from "../../../core/model/labels.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
 import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.ts";
 import type { ApiRequest, ApiResponse, Transport } from "../../../functions/adapters/kubernetes/transport.ts";
+import type { Settings } from "../../../functions/adapters/setting-table.ts";
+import type { ClusterStateDeps } from "../../../functions/shared/cluster-state.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { machine, NOW, nodePool, pod } from "../../core/disruption/builders.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -58,12 +62,12 @@ function server(): { readonly asked: ApiRequest[]; readonly send: Transport } {
   return { asked, send };
 }
 
-async function read(send: Transport) {
+async function read(send: Transport, settings: Partial<Settings> = {}, store: ClusterStateDeps["store"] = NO_STORE) {
   const kubernetes = kubernetesClient({ kubeconfig: "none", transport: readOnly(send) });
   const catalogue = bundledCatalogue("us-west-2");
   const cluster = { name: "prod", endpoint: "", caBundle: "" };
   return await liveSource("cluster prod", {
-    ...{ cluster, kubernetes, store: NO_STORE, catalogue: async () => catalogue, settings: DEFAULT_SETTINGS, now: () => NOW },
+    ...{ cluster, kubernetes, store, catalogue: async () => catalogue, settings: { ...DEFAULT_SETTINGS, ...settings }, now: () => NOW },
   });
 }
 
@@ -81,6 +85,27 @@ it("a live cluster is read, answered and saved with GET requests only", async ()
   expect(new Set(asked.map(({ method }) => method))).toEqual(new Set(["GET"]));
   expect(asked.filter(({ body }) => body !== undefined)).toEqual([]);
   expect(asked.some(({ path }) => path.includes("secrets") || path.includes("configmaps"))).toBe(false);
+});
+
+it("a live cluster is read under the price caps and the schedule that are given as settings, and so saved", async () => {
+  const given = decisionSettingsOf(["MAX_PRICE_PER_HOUR=prod=5,dev=1", "SLEEP_SCHEDULE=0 20 * * * for 10h"]);
+  const { snapshot, ...source } = await read(server().send, given);
+  expect(snapshot.priceCap).toEqual({ of: "cluster", perHour: 5, elsewhere: 0 });
+  expect(snapshot.nodePools.map(({ metadata }) => metadata.annotations?.[SCHEDULE])).toEqual(["0 20 * * * for 10h"]);
+  expect(savedSource({ snapshot, ...source })).toMatchObject({ maxPricePerHour: 5 });
+});
+
+it("under the cap of a stack, what its other clusters cost is read from the table", async () => {
+  const prices = { dev: { perHour: 3, at: NOW }, prod: { perHour: 1, at: NOW } };
+  const getDocument = async () => ({ version: "1", bytes: new TextEncoder().encode(JSON.stringify(prices)) });
+  const source = await read(server().send, decisionSettingsOf(["STACK_MAX_PRICE_PER_HOUR=20"]), { ...NO_STORE, getDocument });
+  expect(source.snapshot.priceCap).toEqual({ of: "stack", perHour: 20, elsewhere: 3 });
+  expect(savedSource(source)).toMatchObject({ maxPricePerHour: 17 });
+});
+
+it("settings name a cluster, and a context may be its ARN", () => {
+  expect(clusterOfContext("arn:aws:eks:us-west-2:111122223333:cluster/prod")).toBe("prod");
+  expect(clusterOfContext("kind-prod")).toBe("kind-prod");
 });
 
 it("every write to a live cluster is refused", async () => {
