@@ -5,10 +5,11 @@ import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { metricSumsContract } from "../metric-sums/contract.ts";
+import { stackPriceContract } from "../stack-price/contract.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 
 /**
- * Runs the contracts of the store and of the sums of metrics on DynamoDB Local and prints "N passed, N failed"; exits 1
+ * Runs the contracts of the store, of the sums of metrics and of a stack's price cap on DynamoDB Local and prints "N passed, N failed"; exits 1
  * when a case failed. An argument selects cases by name.
  */
 const dataDir = temporaryFolder("dynamodb");
@@ -52,7 +53,7 @@ async function open() {
 let [passed, failed] = [0, 0];
 try {
   const sums = metricSumsContract(async () => dynamoMetricSums({ tableName: await openTable(), client }));
-  const cases = [...nodeClaimStoreContract("dynamodb", open), ...sums];
+  const cases = [...nodeClaimStoreContract("dynamodb", open), ...sums, ...stackPriceContract(open)];
   for (const { name, run } of cases.filter(({ name }) => name.includes(process.argv[2] ?? ""))) {
     const start = performance.now();
     try {
