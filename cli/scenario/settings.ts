@@ -16,7 +16,7 @@ export function decisionSettingsOf(given: readonly string[]): Partial<Settings> 
 /** Of a file nobody knows its cluster's name, so that only amounts and schedules for every cluster hold. */
 const NAMELESS = "";
 
-/** The snapshot of a file under the settings that functions put into a snapshot: price caps, and the cluster's schedule. */
+/** The snapshot of a file under the settings that a snapshot holds: price caps, and the schedule of the cluster. */
 export function underSettings(snapshot: Snapshot, settings: Partial<Settings>): Snapshot {
   const { maxPricePerHour = {}, stackMaxPricePerHour, sleepSchedule = {} } = settings;
   const priceCap = priceCapOf(NAMELESS, { maxPricePerHour, stackMaxPricePerHour }, 0) ?? snapshot.priceCap;

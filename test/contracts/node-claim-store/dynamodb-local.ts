@@ -9,8 +9,8 @@ import { stackPriceContract } from "../stack-price/contract.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 
 /**
- * Runs the contracts of the store, of the sums of metrics and of a stack's price cap on DynamoDB Local and prints "N passed, N failed"; exits 1
- * when a case failed. An argument selects cases by name.
+ * Runs the contracts of the store, of the sums of metrics and of a stack's price cap on DynamoDB Local and prints "N
+ * passed, N failed"; exits 1 when a case failed. An argument selects cases by name.
  */
 const dataDir = temporaryFolder("dynamodb");
 const dynamoDb = await startDynamoDbLocal({ dataDir });
