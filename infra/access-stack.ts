@@ -97,8 +97,3 @@ export class AccessStack extends Stack {
     }
   }
 }
-
-/** The stack's name in the cluster's account. */
-export function accessStackName(stackName: string, cluster: string): string {
-  return `${stackName}-access-${cluster.replaceAll("_", "-")}`;
-}

@@ -2,6 +2,8 @@ import { type Stack, Validations } from "aws-cdk-lib";
 import { nodeRoleId } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "./functions.ts";
 import { capital } from "./lambda.ts";
+import { WITH_ADDED_ROLES } from "./policies.ts";
+import { accessPath } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
 /** Findings of cdk-nag that are intended: the construct, the findings, and the reason. */
@@ -88,6 +90,20 @@ const EXCEPTIONS: readonly Exception[] = [
   },
 ];
 
+/** Of the functions' own stack: clusters are added without a change of it. */
+const forAddedClusters = ({ rolePath, stackName }: DeploymentSettings): readonly Exception[] => [
+  ...FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters).map((name) => ({
+    construct: `${capital(name)}Role`,
+    findings: [wildcard("arn:<AWS::Partition>:eks:<AWS::Region>:<AWS::AccountId>:cluster/*")],
+    reason: "Clusters are added to a stack that runs; the action tells an endpoint and its certificate authority.",
+  })),
+  ...WITH_ADDED_ROLES.map((name) => ({
+    construct: `${capital(name)}Role`,
+    findings: [wildcard(`arn:<AWS::Partition>:iam::<AWS::AccountId>:role${accessPath({ rolePath, stackName })}${name}/*`)],
+    reason: "The roles of clusters that are added; their path names the stack and the function, and each trusts this role alone.",
+  })),
+];
+
 /**
  * Acknowledges the intended findings of cdk-nag in a stack of these clusters. Any other finding fails the synthesis.
  */
@@ -117,7 +133,7 @@ export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters
       reason: "Lambda makes the network interfaces of a function in a VPC in its name, and asks for all resources.",
     }),
   );
-  for (const { construct, findings, reason } of [...EXCEPTIONS, ...own, ...inVpc]) {
+  for (const { construct, findings, reason } of [...EXCEPTIONS, ...own, ...inVpc, ...forAddedClusters(settings)]) {
     const found = stack.node.tryFindChild(construct);
     // Optional parts of the stack may be missing.
     if (found === undefined) continue;

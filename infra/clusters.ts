@@ -34,10 +34,15 @@ export function subscribeToAuditLog(stack: Stack, cluster: ClusterSettings, audi
 }
 
 /** Gives a function access to a cluster by its role, as the group that infra/rbac gives rights to. */
-export function letIn(stack: Stack, cluster: string, name: FunctionName, role: IRole): void {
+export function letIn(stack: Stack, cluster: string, name: FunctionName, { roleArn }: IRole): void {
+  letRoleIn(stack, cluster, name, roleArn);
+}
+
+/** The same by the ARN of a role. */
+export function letRoleIn(stack: Stack, cluster: string, name: FunctionName, principalArn: string): void {
   new CfnAccessEntry(stack, `${capital(name)}In${idOf(cluster)}`, {
     clusterName: cluster,
-    principalArn: role.roleArn,
+    principalArn,
     type: "STANDARD",
     username: `${USER_PREFIX}${name}`,
     kubernetesGroups: [`karpenter-serverless:${name}`],

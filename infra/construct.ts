@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { VERSION } from "../functions/adapters/version.ts";
-import { AccessStack, accessStackName } from "./access-stack.ts";
+import { AccessStack } from "./access-stack.ts";
 import { acknowledge } from "./acknowledged.ts";
 import { DIST } from "./dist.ts";
 import type { FunctionName } from "./functions.ts";
+import { accessStackName } from "./role-names.ts";
 import { parseSettings } from "./settings.ts";
 import { AutoscalerStack } from "./stack.ts";
 

@@ -18,15 +18,20 @@ import { VERSION } from "../functions/adapters/version.ts";
 import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
   announceStatement,
+  anyClusterStatement,
+  assumeAddedStatement,
   assumeStatements,
   cloudStatements,
   keyStatement,
   networkInterfaceStatement,
+  readClustersStatement,
   roleInAccount,
   storeStatements,
   sumStatement,
+  WITH_ADDED_ROLES,
 } from "./policies.ts";
 import { roleWith } from "./policy-size.ts";
+import { accessPath } from "./role-names.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
 /** What the functions of a stack share. */
@@ -172,6 +177,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
       resources: [logGroup.logGroupArn],
     }),
     ...storeStatements(store, table.tableArn),
+    ...(store.includes("read") ? [] : [readClustersStatement(table.tableArn)]),
     ...(settings.scrape && FUNCTIONS[name].inClusters ? [sumStatement(table.tableArn)] : []),
     ...(targets.length === 0
       ? []
@@ -192,7 +198,9 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
       name,
       settings.clusters.filter(({ account }) => account === undefined),
       settings.settings,
+      [anyClusterStatement()],
     ),
+    ...WITH_ADDED_ROLES.filter((one) => one === name).map(() => assumeAddedStatement(accessPath(settings), name)),
     ...(FUNCTIONS[name].inClusters ? assumeStatements(stack.stackName, settings.clusters, name) : []),
     ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),

@@ -155,6 +155,31 @@ function clusterStatement(clusters: readonly ClusterSettings[]): PolicyStatement
   return allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: clusters.map(({ name }) => arn("eks", `cluster/${name}`)) });
 }
 
+/** Describe any cluster of the account and region, because clusters are added to a stack without a change of it. */
+export function anyClusterStatement(): PolicyStatement {
+  return allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: [arn("eks", "cluster/*")] });
+}
+
+/** Read which clusters were added to the stack, and nothing else of the table. */
+export function readClustersStatement(tableArn: string): PolicyStatement {
+  return allow("ReadClusters", {
+    actions: ["dynamodb:Query"],
+    resources: [tableArn],
+    conditions: { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": ["clusters"] } },
+  });
+}
+
+/**
+ * Assume the roles that were made for this function with clusters that were added to the stack. IAM knows them by their
+ * path, which no other role of the account has.
+ */
+export function assumeAddedStatement(accessPath: string, name: FunctionName): PolicyStatement {
+  return allow("ActForAddedClusters", { actions: ["sts:AssumeRole"], resources: [global(`role${accessPath}${name}/*`)] });
+}
+
+/** The functions that have a role of their own for each cluster that was added: those that change things in AWS. */
+export const WITH_ADDED_ROLES = ["lifecycle", "catalog"] as const satisfies readonly FunctionName[];
+
 /** What Lambda does in the function's name to reach a VPC; these actions have no resources. */
 export function networkInterfaceStatement(): PolicyStatement {
   return allow("ReachIntoVpc", {
@@ -222,26 +247,27 @@ export function assumeStatements(stackName: string, clusters: readonly ClusterSe
 
 /**
  * What a function may do in an account to the clusters there; empty when there are none. `settings` are Karpenter's,
- * some of which need more or fewer rights.
+ * some of which need more or fewer rights. `find` lets it describe them.
  */
 export function cloudStatements(
   name: FunctionName,
   clusters: readonly ClusterSettings[],
   settings: Readonly<Record<string, string>>,
+  find: readonly PolicyStatement[] = clusters.length === 0 ? [] : [clusterStatement(clusters)],
 ): readonly PolicyStatement[] {
-  if (clusters.length === 0 || !FUNCTIONS[name].inClusters) return [];
-  const find = clusterStatement(clusters);
+  if (!FUNCTIONS[name].inClusters) return [];
+  if (clusters.length === 0) return find;
   switch (name) {
     case "lifecycle":
       return [
-        find,
+        ...find,
         ...launchStatements(clusters),
         passNodeRoleStatement(clusters),
         describeStatement("Instances", "InstanceStatus", "LaunchTemplates"),
       ];
     case "catalog":
       return [
-        find,
+        ...find,
         ...instanceProfileStatements(clusters),
         passNodeRoleStatement(clusters),
         describeStatement(
@@ -254,6 +280,6 @@ export function cloudStatements(
         ...(settings["ENABLE_ZONAL_SHIFT"] === "true" ? [zonalShiftStatement(clusters)] : []),
       ];
     default:
-      return [find];
+      return find;
   }
 }

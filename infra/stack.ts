@@ -24,7 +24,7 @@ import { applyHouseRules } from "./house-rules.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
 import { makePublicUrl } from "./public-url.ts";
-import { noticesRoleName } from "./role-names.ts";
+import { accessPath, noticesRoleName } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
 export interface AutoscalerStackProps extends StackProps {
@@ -80,6 +80,10 @@ export class AutoscalerStack extends Stack {
     this.#tellNames("Clusters", settings.clusters);
     this.#tellNames("ClustersWithNodeRole", withRoles);
     new CfnOutput(this, "TableName", { value: table.tableName });
+    // That clusters can be added to the stack, and where the functions look for their roles.
+    new CfnOutput(this, "AccessPath", { value: accessPath(settings) });
+    const audit = functions.get("audit");
+    if (audit !== undefined) new CfnOutput(this, "AuditArn", { value: audit.functionArn });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
     new CfnOutput(this, "InterruptionQueueArn", { value: queues.interruption.queueArn });
   }

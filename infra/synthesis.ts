@@ -4,11 +4,13 @@ import { parseArgs } from "node:util";
 import { App, BootstraplessSynthesizer, CliCredentialsStackSynthesizer, type IStackSynthesizer } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { OptionValues } from "../functions/adapters/command-line.ts";
-import { AccessStack, accessStackName } from "./access-stack.ts";
+import { AccessStack } from "./access-stack.ts";
 import { acknowledge } from "./acknowledged.ts";
+import { type AddedCluster, AddedClusterStack } from "./added-cluster-stack.ts";
 import { DIST } from "./dist.ts";
 import { BadInput } from "./end-with.ts";
 import type { FunctionName } from "./functions.ts";
+import { accessStackName, addedStackName } from "./role-names.ts";
 import { type DeploymentSettings, parseSettings, readSettings } from "./settings.ts";
 import { AutoscalerStack } from "./stack.ts";
 import { SYNTH_OPTIONS } from "./synth-options.ts";
@@ -57,6 +59,16 @@ export function makeStacks({ settings, outDir, code = bundled, extraEnvironment 
       return made;
     });
   return { app, stack, access };
+}
+
+/** The app with the small stack of a cluster that is added to a stack that runs. It has no code. */
+export function makeAddedStack(added: AddedCluster, outDir?: string): { readonly app: App; readonly stack: AddedClusterStack } {
+  const app = new App({ ...(outDir !== undefined && { outdir: outDir }), analyticsReporting: false });
+  const name = addedStackName(added.settings.stackName, added.cluster.name);
+  // Its template is uploaded by who deploys it.
+  const stack = new AddedClusterStack(app, name, { added, synthesizer: new BootstraplessSynthesizer() as IStackSynthesizer });
+  acknowledge(stack, added.settings, [added.cluster]);
+  return { app, stack };
 }
 
 /** Writes the templates and the code. Returns a line for each template. */

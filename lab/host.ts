@@ -300,7 +300,7 @@ function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, inv
   const { later, log } = deps;
   let runs = 0;
   const entryDeps = {
-    clusters: [...clusters.keys()],
+    clusters: async () => [...clusters.keys()],
     clusterDeps: async (name: string) => clusters.get(name),
     wakeUps: deps.wakeUps,
     later,

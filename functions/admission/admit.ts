@@ -10,7 +10,7 @@ import { judge } from "./judge.ts";
 export interface AdmissionDeps {
   readonly log: Log;
   readonly isToken: PathToken;
-  readonly clusters: ReadonlySet<string>;
+  readonly isServed: (cluster: string) => Promise<boolean>;
   /** The feature gates that the stack's other functions run with. */
   readonly gates: Gates;
 }
@@ -48,12 +48,13 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
  * Answers a review of NodePools, EC2NodeClasses, NodeOverlays or (conversion only) NodeClaims from the request alone.
  * Path: /v1/CLUSTER/TOKEN/DUTY.
  */
-export async function admit({ path, body }: HttpRequest, { log, isToken, clusters, gates }: AdmissionDeps): Promise<HttpResponse> {
+export async function admit({ path, body }: HttpRequest, { log, isToken, isServed, gates }: AdmissionDeps): Promise<HttpResponse> {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
   const duty = DUTIES.get(name);
   if (version !== "v1" || duty === undefined || !(await isToken(given, cluster)))
     return answer(403, { message: "Not a path of this function; see the stack's AdmissionUrl output." });
-  if (!clusters.has(cluster)) return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
+  if (!(await isServed(cluster)))
+    return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it with install --cluster ${cluster}.` });
   const { apiVersion, kind, respond, unread } = duty;
   const request = mapIn(body)?.["request"] as JsonObject | undefined;
   const uid = request?.["uid"];

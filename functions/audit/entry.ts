@@ -10,10 +10,31 @@ export const auditEntry =
   (event: CloudWatchLogsEvent): Promise<void> =>
     listen(event, deps);
 
-/** The cluster whose audit records a log group holds, if it is one of `clusters`. */
-export function clusterOfLogGroup(
-  clusters: readonly { readonly name: string; readonly logGroup?: string }[],
-): (logGroup: string) => string | undefined {
-  const names = new Map(clusters.map(({ name, logGroup = `/aws/eks/${name}/cluster` }) => [logGroup, name]));
-  return (logGroup) => names.get(logGroup);
+/** What is known of a cluster whose audit log may be subscribed to. */
+export interface AuditedCluster {
+  readonly name: string;
+  readonly sources: readonly string[];
+  readonly logGroup?: string;
+}
+
+/** Whether the audit log is a source of the cluster's wake-ups. */
+export const isAudited = ({ sources }: Pick<AuditedCluster, "sources">): boolean => sources.includes("audit");
+
+/** The cluster whose audit records a log group holds. EKS names the group after the cluster, so a new one is found. */
+export function clusterOfLogGroup({
+  all,
+  find,
+}: {
+  readonly all: () => Promise<readonly AuditedCluster[]>;
+  readonly find: (cluster: string) => Promise<AuditedCluster | undefined>;
+}): (logGroup: string) => Promise<string | undefined> {
+  const nameIn = (clusters: readonly AuditedCluster[], logGroup: string): string | undefined =>
+    clusters.filter(isAudited).find(({ name, logGroup: own = `/aws/eks/${name}/cluster` }) => own === logGroup)?.name;
+  return async (logGroup) => {
+    const known = nameIn(await all(), logGroup);
+    if (known !== undefined) return known;
+    // What is not known may be a minute old.
+    await find(/^\/aws\/eks\/([^/]+)\/cluster$/.exec(logGroup)?.[1] ?? logGroup);
+    return nameIn(await all(), logGroup);
+  };
 }

@@ -12,9 +12,9 @@ export interface ListenDeps {
   readonly wakeUps: WakeUps;
   readonly log: Log;
   /** The cluster of a log group; undefined for a log group that belongs to no cluster of this stack. */
-  readonly clusterOf: (logGroup: string) => string | undefined;
+  readonly clusterOf: (logGroup: string) => Promise<string | undefined>;
   /** Clusters that have the audit log as a source of wake-ups. */
-  readonly clusters: readonly string[];
+  readonly clusters: () => Promise<readonly string[]>;
 }
 
 /** Signals of one delivery; no cluster changes as much at once. The sweep finds what the rest is about. */
@@ -36,12 +36,12 @@ export async function listen(event: unknown, deps: ListenDeps): Promise<void> {
   const { delivery, records, problem } = await read(data);
   if (problem !== undefined) {
     deps.log.error(`The audit delivery cannot be read: ${problem}; the planner is woken in its stead.`, FIELDS);
-    await deps.wakeUps.wake(deps.clusters.map((cluster) => ({ kind: "provision", cluster, cause: "AuditUnreadable" })));
+    await deps.wakeUps.wake((await deps.clusters()).map((cluster) => ({ kind: "provision", cluster, cause: "AuditUnreadable" })));
     return;
   }
   if (textAt(delivery, ["messageType"]) !== "DATA_MESSAGE") return;
   const logGroup = textAt(delivery, ["logGroup"]);
-  const cluster = deps.clusterOf(logGroup ?? "");
+  const cluster = await deps.clusterOf(logGroup ?? "");
   if (cluster === undefined) {
     deps.log.error(
       `Log group ${logGroup} is no cluster's of this stack; its records were dropped. Add the cluster to the stack or remove the subscription.`,

@@ -18,6 +18,8 @@ import { markShiftedZones } from "./zonal-shift.ts";
 
 /** When the first reading of a region's offerings fails, the next attempt follows after this time. */
 const RETRY_MS = 10 * 60_000;
+/** Clusters of an account by whose roles its offerings are tried to be read. */
+const MAX_READERS = 3;
 
 /** A cluster, and the ports to what its AWS account offers. */
 export interface CatalogClusterDeps extends ClusterDeps {
@@ -64,14 +66,32 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
     await refreshPrices(cluster);
   };
 
+  /** A cluster whose role is gone must not be in the way of the others: then another one's role reads them. */
+  const pricesByOne = async (clusters: readonly CatalogClusterDeps[], onlyIfNone: boolean): Promise<void> => {
+    const [first, ...others] = clusters.slice(0, MAX_READERS);
+    if (first === undefined) return;
+    try {
+      await pricesOf(first, onlyIfNone);
+    } catch (error) {
+      if (others.length === 0) throw error;
+      deps.log.error("failed reading offerings for one cluster; the next one's role is tried", { cluster: first.cluster.name, error });
+      retryAt.delete(first.account);
+      await pricesByOne(others, onlyIfNone);
+    }
+  };
+
   /**
    * A failure in one account does not keep the offerings of another from being read; the first failure is thrown at the
    * end.
    */
   const prices = async (onlyIfNone: boolean): Promise<void> => {
-    const clusters = await Promise.all(deps.clusters.map((name) => deps.clusterDeps(name).catch(() => undefined)));
-    const byAccount = new Map(clusters.flatMap((cluster) => (cluster ? [[cluster.account, cluster] as const] : [])));
-    const settled = await Promise.allSettled([...byAccount.values()].map((cluster) => pricesOf(cluster, onlyIfNone)));
+    const names = await deps.clusters();
+    const clusters = await Promise.all(names.map((name) => deps.clusterDeps(name).catch(() => undefined)));
+    const byAccount = Map.groupBy(
+      clusters.filter((cluster) => cluster !== undefined),
+      ({ account }) => account,
+    );
+    const settled = await Promise.allSettled([...byAccount.values()].map((some) => pricesByOne(some, onlyIfNone)));
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
   };
 

@@ -26,8 +26,12 @@ export const disruptionEntry = (deps: EntryDeps) =>
     deps,
   );
 
-/** Commands under way wait, too, while a Karpenter runs: it would remove their taints. */
+/**
+ * Commands under way wait, too, while a Karpenter runs: it would remove their taints. A cluster that is being taken
+ * from the stack loses its nodes without any decision.
+ */
 async function decide(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<Quiet | undefined> {
+  if (cluster.isLeaving) return undefined;
   const isFresh = await needsFreshReading(reason, cluster);
   return (await standsStill(cluster, isFresh ? 0 : LEASE_AGE_MS)) ? undefined : disrupt(reason, cluster, isFresh);
 }

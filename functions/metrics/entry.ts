@@ -39,7 +39,7 @@ export const metricsEntry =
       return answer(404, { message: "There is only the path /metrics." });
     if (method !== "GET") return answer(405, { message: `/metrics is read with GET, not with ${method.slice(0, 10)}.` });
     const query = new URLSearchParams(textAt(json, ["rawQueryString"]) ?? "");
-    const asked = readQuery(query, deps.clusters);
+    const asked = readQuery(query, await deps.clusters());
     if (typeof asked === "string") return answer(400, { message: asked });
     const format = wantsOpenMetrics(query, header("accept")) ? "openmetrics" : "text";
     const text = await scrape({ ...asked, format }, deps);

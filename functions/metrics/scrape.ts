@@ -17,7 +17,7 @@ import { overlaidTypes } from "../shared/overlaid-types.ts";
 export type ScrapedCluster = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "settings" | "now" | "metrics" | "log">;
 
 export interface ScrapeDeps {
-  readonly clusters: readonly string[];
+  readonly clusters: () => Promise<readonly string[]>;
   readonly clusterDeps: (cluster: string) => Promise<ScrapedCluster | undefined>;
   readonly sums: MetricSums;
   /** Adds up what this scrape has observed, so that it is in its own answer. */

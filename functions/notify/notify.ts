@@ -13,7 +13,8 @@ export interface NotifyDeps {
   readonly wakeUps: WakeUps;
   readonly log: Log;
   readonly isToken: PathToken;
-  readonly clusters: ReadonlySet<string>;
+  /** Whether the webhook is a source of the cluster's wake-ups. */
+  readonly isServed: (cluster: string) => Promise<boolean>;
 }
 
 /**
@@ -24,8 +25,8 @@ export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<Ht
   const [, version, cluster = "", token = ""] = request.path.split("/");
   if (version !== "v1" || !(await deps.isToken(token, cluster)))
     return answer(403, { message: "Not a path of this function; see the stack's NotifyUrl output." });
-  if (!deps.clusters.has(cluster))
-    return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
+  if (!(await deps.isServed(cluster)))
+    return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it with install --cluster ${cluster}.` });
   const asked = requestIn(request.body);
   const uid = asked?.["uid"];
   if (asked === undefined || typeof uid !== "string") {

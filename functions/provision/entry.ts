@@ -27,8 +27,12 @@ export const provisionEntry = (deps: EntryDeps) =>
     deps,
   );
 
-/** Plans for pods before it counts replicas, because users wait for pods. Plans nothing while a Karpenter runs. */
+/**
+ * Plans for pods before it counts replicas, because users wait for pods. Plans nothing while a Karpenter runs, or while
+ * the cluster is being taken from the stack.
+ */
 async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<Quiet | undefined> {
+  if (cluster.isLeaving) return undefined;
   const quiet = await provision(reason, cluster);
   if (!cluster.settings.staticCapacity) return quiet;
   if (!(await standsStill(cluster))) await keepReplicas(cluster);

@@ -46,6 +46,8 @@ export interface ClusterDeps {
   readonly newId: () => string;
   /** Whether the webhook or the audit log tells what changes in the cluster, so that looks of our own may be rarer. */
   readonly isTold?: boolean;
+  /** The cluster is being taken from the stack: its nodes are drained, and nothing new is decided. */
+  readonly isLeaving?: boolean;
   /** One object for all messages of an invocation, which end together when it is killed; absent for a schedule. */
   readonly invocation?: object;
 }

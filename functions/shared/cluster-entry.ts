@@ -34,8 +34,8 @@ export interface ScheduleEvent {
 
 /** What the entry of a function needs to reach its clusters. */
 export interface EntryDeps<D extends ClusterDeps = ClusterDeps> extends ReconcileIds {
-  /** Names of the clusters that this stack serves. */
-  readonly clusters: readonly string[];
+  /** Names of the clusters that this stack serves now. */
+  readonly clusters: () => Promise<readonly string[]>;
   /** Undefined for a cluster that this stack does not serve. */
   readonly clusterDeps: (cluster: string) => Promise<D | undefined>;
   readonly wakeUps: WakeUps;
@@ -67,7 +67,7 @@ export interface Entry<D extends ClusterDeps> {
  * cluster fails or does not end within the invocation's time.
  */
 export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sweepOf, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
-  const { clusters, log } = deps;
+  const { log } = deps;
 
   /** Does `work` on the ports of a cluster. */
   const inCluster = async (name: string, work: (cluster: D) => Promise<void>, invocation?: object): Promise<void> => {
@@ -75,7 +75,7 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     if (cluster) {
       const run = { ...cluster, log: withReconcileId(cluster.log, deps), ...(invocation && { invocation }) };
       await measured(cluster, () => withAnnouncements(run, work));
-    } else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+    } else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster with install.`);
   };
 
   /** Does `work` and counts it as a reconcile, as Karpenter's controllers do. */
@@ -104,7 +104,7 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
   };
 
   /** When the function is killed between two messages, the clusters without one are swept a minute later. */
-  const handOut = async (): Promise<void> => {
+  const handOut = async (clusters: readonly string[]): Promise<void> => {
     try {
       await deps.wakeUps.wake(spread(clusters.map(sweepOf)));
     } catch (error) {
@@ -114,7 +114,8 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
 
   return async (event: SQSEvent | ScheduleEvent, context?: InvocationContext): Promise<SQSBatchResponse | undefined> => {
     if (!("Records" in event)) {
-      if (clusters.length > 1) await handOut();
+      const clusters = await deps.clusters();
+      if (clusters.length > 1) await handOut(clusters);
       else for (const cluster of clusters) await sweep(cluster, context);
       return undefined;
     }

@@ -28,11 +28,34 @@ export function wireAccounts({ config, controller }: Pick<Base, "config" | "cont
       id: accountIn(roleArn),
       credentials: assumedRole({
         ...{ roleArn, region: config.region, credentials, sessionName: `karpenter-serverless-${controller}` },
+        ...{ mend: "Deploy the stack of that cluster's account, with this account and external id." },
         ...(externalId !== undefined && { externalId }),
         ...(config.stsEndpoint !== undefined && { endpoint: config.stsEndpoint }),
       }),
     };
     others.set(roleArn, account);
+    return account;
+  };
+}
+
+/**
+ * The same for what a cluster has in AWS: machines, templates, profiles. A cluster that was added has a role for it in
+ * the functions' own account, which can do nothing to other clusters' machines.
+ */
+export function wireOwnRoles({ config, controller }: Pick<Base, "config" | "controller">, accountOf: AccountOf): AccountOf {
+  const credentials = defaultProvider();
+  const kept = new Map<string, Account>();
+  return (cluster) => {
+    const roleArn = controller === "lifecycle" || controller === "catalog" ? cluster.roles?.[controller] : undefined;
+    if (roleArn === undefined) return accountOf(cluster);
+    const account: Account = kept.get(roleArn) ?? {
+      credentials: assumedRole({
+        ...{ roleArn, region: config.region, credentials, sessionName: `karpenter-serverless-${controller}` },
+        mend: `Run karpenter-serverless install --cluster ${cluster.name} again, which makes the role anew.`,
+        ...(config.stsEndpoint !== undefined && { endpoint: config.stsEndpoint }),
+      }),
+    };
+    kept.set(roleArn, account);
     return account;
   };
 }

@@ -1,15 +1,18 @@
 import { randomUUID } from "node:crypto";
+import type { Metrics } from "../../core/ports/metrics.ts";
 import { sqsWakeUps } from "../adapters/aws/wake-up-queue.ts";
 import { COMMIT } from "../adapters/commit.ts";
 import { type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
 import { metricBuffer } from "../adapters/metric-buffer.ts";
 import { emfMetrics } from "../adapters/metrics.ts";
+import { dynamoClusterRecords } from "../adapters/store/dynamodb-clusters.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 import { dynamoMetricSums } from "../adapters/store/dynamodb-sums.ts";
 import { dynamoClient } from "../adapters/store/dynamodb-table.ts";
 import { activeStore } from "../shared/active-store.ts";
 import { later } from "./later.ts";
+import { servedClusters } from "./served-clusters.ts";
 
 /**
  * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad
@@ -23,16 +26,24 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const config: Config = parseConfig(environment, required);
   const log = powertoolsLog({ level: config.logLevel, commit: COMMIT, fields: { controller } });
   const now = Date.now;
-  const clusters = config.clusters.map(({ name }) => name);
   const { tableName } = config;
   // One client for all that is in the table, so that an invocation opens one connection to it.
   const client = dynamoClient();
   const sums = dynamoMetricSums({ tableName, client });
+  const served = servedClusters({ variable: config.clusters, records: dynamoClusterRecords({ tableName, client }), log, now });
   const store = dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays });
   const buffer = config.sumMetrics ? metricBuffer(sums, { log, now }) : undefined;
   const metricsOf = (cluster: string | undefined) => {
     const metrics = emfMetrics(config.cloudWatchMetrics, cluster);
     return buffer?.keeping(cluster ?? "", metrics) ?? metrics;
+  };
+  const kept = new Map<string | undefined, Metrics>();
+  /** Of the only cluster, or of all. */
+  const general = (): Metrics => {
+    const only = served.only();
+    const metrics = kept.get(only) ?? metricsOf(only);
+    kept.set(only, metrics);
+    return metrics;
   };
   const flush = async (): Promise<void> => buffer?.flush();
   return {
@@ -46,12 +57,18 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     sums,
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
-    metrics: metricsOf(clusters.length === 1 ? clusters[0] : undefined),
+    metrics: {
+      count: (...counted: Parameters<Metrics["count"]>) => general().count(...counted),
+      gauge: (...set: Parameters<Metrics["gauge"]>) => general().gauge(...set),
+      observe: (...observed: Parameters<Metrics["observe"]>) => general().observe(...observed),
+    },
     metricsOf,
     newReconcileId: randomUUID,
     /** For middy: before an invocation ends, what it has counted is added up for scrapers. */
     flushing: { after: flush, onError: flush },
-    clusters,
+    served,
+    /** Names of the clusters that are worked for. */
+    clusters: async (): Promise<readonly string[]> => (await served.all()).flatMap(({ name, state }) => (state === "adding" ? [] : [name])),
   };
 }
 

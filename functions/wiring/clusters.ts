@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
 import type { Announcements } from "../../core/ports/announcements.ts";
+import type { Log } from "../../core/ports/log.ts";
 import { catalogueSource } from "../adapters/catalogue/source.ts";
 import type { ClusterConfig } from "../adapters/cluster-list.ts";
 import { kubernetesClient } from "../adapters/kubernetes/client.ts";
@@ -12,7 +13,7 @@ import { paced } from "../adapters/kubernetes/pace.ts";
 import { httpsTransport, type Transport } from "../adapters/kubernetes/transport.ts";
 import { noAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
-import { type Account, perAccount, wireAccounts } from "./accounts.ts";
+import { type Account, perAccount, wireAccounts, wireOwnRoles } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { type ConnectedDeps, forDecision } from "./decision.ts";
@@ -48,10 +49,11 @@ export function wireClusters(
       (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
 
+  const logOf = (cluster: string): Log => (base.served.only() === undefined ? base.log.with({ cluster }) : base.log);
   const connect = (config: ClusterConfig, cluster: ClusterFacts, lost: () => void): Connected => {
     const { id: account, credentials } = accountOf(config);
     const token = eksToken({ cluster: cluster.name, region, credentials });
-    const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
+    const log = logOf(cluster.name);
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
     const transport = telling(paced(httpsTransport(connection), { qps, burst }), lost);
     const deps: ConnectedDeps = {
@@ -59,7 +61,6 @@ export function wireClusters(
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metricsOf(cluster.name), now: base.now },
-      isTold: config.sources.some((source) => source !== "sweep"),
       ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, later, newId: randomUUID },
     };
     // The lists of a cluster that had the same name are not this one's.
@@ -68,10 +69,12 @@ export function wireClusters(
   const connectionTo = keptConnections({ factsOf, connect, now: base.now });
 
   return async (name) => {
-    const config = base.config.clusters.find((cluster) => cluster.name === name);
-    if (config === undefined) return undefined;
+    const config = await base.served.find(name);
+    if (config === undefined || config.state === "adding") return undefined;
     const { deps, read } = await connectionTo(config);
-    return forDecision(deps, read());
+    // A connection is older than what is known of the cluster now.
+    const isTold = config.sources.some((source) => source !== "sweep");
+    return { ...forDecision(deps, read()), log: logOf(name), isTold, ...(config.state === "leaving" && { isLeaving: true }) };
   };
 }
 
@@ -95,11 +98,11 @@ export function wireClustersWith<T extends object>(
   make: (account: Account) => T,
 ): (cluster: string) => Promise<(ClusterDeps & T) | undefined> {
   const accountOf = wireAccounts(base);
-  const madeFor = perAccount(accountOf, make);
+  const madeFor = perAccount(wireOwnRoles(base, accountOf), make);
   const wired = wireClusters(base, announcements, accountOf);
   return async (name) => {
     const deps = await wired(name);
-    const config = base.config.clusters.find((cluster) => cluster.name === name);
+    const config = await base.served.find(name);
     return deps && config && { ...deps, ...madeFor(config) };
   };
 }

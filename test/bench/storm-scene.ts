@@ -119,7 +119,7 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     later: () => () => {},
     newId: () => "id",
   };
-  const host = { clusters: [CLUSTER], clusterDeps: async () => deps, wakeUps, later: deps.later, log };
+  const host = { clusters: async () => [CLUSTER], clusterDeps: async () => deps, wakeUps, later: deps.later, log };
   const ours = Array.from({ length: notices }, (_, i) => i);
   const pass = (messages: number): void => {
     now += (messages / NOTICES_PER_SECOND) * 1_000;
@@ -156,15 +156,15 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
         return 1;
       }),
     notify: async () => {
-      const clusters = new Set([CLUSTER]);
+      const isServed = async (name: string): Promise<boolean> => name === CLUSTER;
       for (const i of ours)
-        await notify({ path: `/v1/${CLUSTER}/${TOKEN}`, body: review(i) }, { ...listener, isToken: fixedToken(TOKEN), clusters });
+        await notify({ path: `/v1/${CLUSTER}/${TOKEN}`, body: review(i) }, { ...listener, isToken: fixedToken(TOKEN), isServed });
       return notices;
     },
     audit: async () => {
       const deliveries = deliveriesOf(ours);
-      const clusterOf = (group: string): string | undefined => (group === LOG_GROUP ? CLUSTER : undefined);
-      for (const delivery of deliveries) await auditEntry({ ...listener, clusters: [CLUSTER], clusterOf })(delivery);
+      const clusterOf = async (group: string): Promise<string | undefined> => (group === LOG_GROUP ? CLUSTER : undefined);
+      for (const delivery of deliveries) await auditEntry({ ...listener, clusters: async () => [CLUSTER], clusterOf })(delivery);
       return deliveries.length;
     },
   };

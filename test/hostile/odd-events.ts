@@ -21,6 +21,7 @@ import { hash, type Random, seeded } from "../../lab/world/random.ts";
 import { nodeClass, nodePool } from "../infra/crd-samples.ts";
 import { recordingLog, recordingWakeUps } from "../support/fakes.ts";
 import { OPTIONS } from "../support/lab-story.ts";
+import { servedAs } from "../support/served.ts";
 import { mutatedJson, mutatedText } from "./mutate.ts";
 
 /**
@@ -64,8 +65,9 @@ const audit: Play = async (random) => {
   const text = random.next() < 0.3 ? odd(delivery, random) : JSON.stringify(delivery);
   const data = gzipSync(text).toString("base64");
   const event = { awslogs: { data: random.next() < 0.1 ? mutatedText(data, random) : data } };
-  const clusterOf = clusterOfLogGroup([{ name: "c1" }]);
-  const deps = { store: { byInstance: async () => undefined }, wakeUps: recordingWakeUps(), log, clusters: ["c1"], clusterOf };
+  const clusterOf = clusterOfLogGroup(servedAs([{ name: "c1", sources: ["audit"] }]));
+  const wakeUps = recordingWakeUps();
+  const deps = { store: { byInstance: async () => undefined }, wakeUps, log, clusters: async () => ["c1"], clusterOf };
   await auditEntry(deps)(event as CloudWatchLogsEvent);
   return log.errors.find((error) => ENGINE.test(error));
 };
@@ -96,10 +98,12 @@ const review = (random: Random): Json => {
 
 const posted = (path: string, body: string): LambdaFunctionURLEvent => ({ rawPath: path, body }) as LambdaFunctionURLEvent;
 
+const isServed = async (cluster: string): Promise<boolean> => cluster === "c1";
+
 const notify: Play = async (random) => {
   const log = recordingLog();
   const store = { byInstance: async () => undefined };
-  const entry = notifyEntry({ store, wakeUps: recordingWakeUps(), log, isToken: fixedToken(TOKEN), clusters: new Set(["c1"]) });
+  const entry = notifyEntry({ store, wakeUps: recordingWakeUps(), log, isToken: fixedToken(TOKEN), isServed });
   const answer = await entry(posted(`/v1/c1/${TOKEN}`, odd(review(random), random)));
   return log.errors[0] ?? wrongStatus(answer);
 };
@@ -107,7 +111,7 @@ const notify: Play = async (random) => {
 const admission: Play = async (random) => {
   const log = recordingLog();
   const gates = { NodeOverlay: true, StaticCapacity: true };
-  const entry = admissionEntry({ log, isToken: fixedToken(TOKEN), clusters: new Set(["c1"]), gates });
+  const entry = admissionEntry({ log, isToken: fixedToken(TOKEN), isServed, gates });
   const duty = random.pick(["default", "validate", "convert"]);
   const [object, oldObject] = [random.pick(DEFINITIONS), random.pick(DEFINITIONS)];
   const request = { uid: "u", operation: "UPDATE", object, oldObject, desiredAPIVersion: "karpenter.sh/v1", objects: [object] };
@@ -175,7 +179,7 @@ const wakeUps: Play = async (random) => {
   const { deps } = lab;
   const entryOf = random.pick([provisionEntry, disruptionEntry, lifecycleEntry]);
   const entry = entryOf({
-    clusters: ["lab"],
+    clusters: async () => ["lab"],
     clusterDeps: async (name) => (name === deps.cluster.name ? { ...deps, log } : undefined),
     ...{ wakeUps: deps.wakeUps, later: deps.later, log },
   });

@@ -7,6 +7,7 @@ import { parseConfig } from "../../functions/adapters/config.ts";
 import { wireAccounts } from "../../functions/wiring/accounts.ts";
 import { makeApp } from "../../infra/app.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
+import { WITH_ADDED_ROLES } from "../../infra/policies.ts";
 import { parseSettings } from "../../infra/settings.ts";
 import { accessKeyOfRole } from "../e2e/fake-aws/request.ts";
 import { ledger, wordRefusal } from "../e2e/iam/ledger.ts";
@@ -32,12 +33,15 @@ const policies = policiesByFunction(template.toJSON() as Template, { account: "1
 /** The account in the ARN of the queue that the parameter names. */
 const OWNER = { "Fn::Select": [4, { "Fn::Split": [":", { Ref: "InterruptionQueueArn" }] }] };
 const inClusters = FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters);
+/** The path of the roles of clusters that were added, in the functions' own account. */
+const ADDED = "arn:aws:iam::111122223333:role/karpenter-serverless/karpenter-serverless/";
 const roleOf = (name: string): string => `arn:aws:iam::${THEIRS}:role/karpenter-serverless-theirs-${name}`;
 
 describe("a cluster of another account", () => {
   it.for(inClusters)("%s can assume its own role in the other account, and no other role", (name) => {
     const assume = (policies.get(`karpenter-serverless-${name}`) ?? []).filter(({ Action }) => Action.includes("sts:AssumeRole"));
-    expect(assume.map(({ Resource }) => Resource)).toEqual([[roleOf(name)]]);
+    const [own, others] = [WITH_ADDED_ROLES.some((one) => one === name) ? [[`${ADDED}${name}/*`]] : [], [[roleOf(name)]]];
+    expect(assume.map(({ Resource }) => Resource)).toEqual([...own, ...others]);
     inTheirs.hasResourceProperties("AWS::IAM::Role", {
       RoleName: `karpenter-serverless-theirs-${name}`,
       AssumeRolePolicyDocument: {

@@ -278,8 +278,13 @@ describe("least privilege", () => {
     }
   });
 
-  it("admission may only write its log and read its token", () => {
-    expect(actionsOf("admission")).toEqual(["logs:CreateLogStream", "logs:PutLogEvents", "secretsmanager:GetSecretValue"]);
+  it("admission may only write its log, read which clusters were added, and read its token", () => {
+    expect(actionsOf("admission")).toEqual([
+      "logs:CreateLogStream",
+      "logs:PutLogEvents",
+      "dynamodb:Query",
+      "secretsmanager:GetSecretValue",
+    ]);
   });
 
   it.for([

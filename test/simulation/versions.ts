@@ -11,6 +11,8 @@ export interface OtherVersion {
   readonly errors: Errors;
   /** Whether it writes the history of decisions; versions before November 2026 do not. */
   readonly keepsHistory: boolean;
+  /** Whether it asks which clusters there are; versions before the clusters had records are told once. */
+  readonly asksForClusters: boolean;
 }
 
 /** Loads the functions of the tree in a folder. */
@@ -22,6 +24,7 @@ export async function loadVersion(tree: string): Promise<OtherVersion> {
     entries: Object.fromEntries(modules) as unknown as FunctionEntries,
     errors: await load("core/ports/errors.ts"),
     keepsHistory: existsSync(join(tree, "core/history")),
+    asksForClusters: existsSync(join(tree, "functions/wiring/served-clusters.ts")),
   };
 }
 
@@ -33,8 +36,10 @@ export function bothVersions(other: OtherVersion, isOther: () => boolean): Funct
   type Entry = (deps: Readonly<Record<string, unknown>>) => (...args: readonly unknown[]) => unknown;
   const both = (own: Entry, others: Entry): Entry => {
     return (deps) => {
-      const [newer, older] = [own(deps), others(translated(deps, other.errors))];
-      return (...args) => (isOther() ? older : newer)(...args);
+      const newer = own(deps);
+      const named = deps["clusters"] as () => Promise<readonly string[]>;
+      const made = (async () => others(translated(other.asksForClusters ? deps : { ...deps, clusters: await named() }, other.errors)))();
+      return async (...args) => (isOther() ? (await made)(...args) : newer(...args));
     };
   };
   const pairs = Object.entries(ENTRIES).map(([name, own]) => [

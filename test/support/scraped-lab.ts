@@ -36,7 +36,7 @@ export function scrapedLabs(labs: readonly Lab[], hung: readonly string[] = []) 
     await sums.add(nameOf(lab), { increments: addUp(fresh.filter(({ kind }) => kind !== "gauge")), gauges }, now());
   };
   const handle = metricsEntry({
-    clusters: [...byName.keys(), ...hung],
+    clusters: async () => [...byName.keys(), ...hung],
     clusterDeps: async (name) => {
       const lab = byName.get(name);
       if (lab === undefined) throw new Error("connect ETIMEDOUT");

@@ -19,6 +19,8 @@ export interface AssumeRoleOptions {
   /** The session's name in the other account's CloudTrail. */
   readonly sessionName: string;
   readonly region: string;
+  /** What a person can do when STS refuses, one sentence. */
+  readonly mend: string;
   /** Credentials of the function's own role. */
   readonly credentials: CredentialSource;
   /** The region's STS endpoint when absent. */
@@ -39,7 +41,7 @@ const RENEW_BEFORE_MS = 5 * 60_000;
 const TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
 
 /**
- * Credentials of another account's role: fetched on first use, shared by all users and renewed five minutes before they
+ * Credentials of another role: fetched on first use, shared by all users and renewed five minutes before they
  * expire. Rejects with a sentence that names the role when STS refuses.
  */
 export function assumedRole(options: AssumeRoleOptions): () => Promise<Credentials> {
@@ -58,7 +60,7 @@ export function assumedRole(options: AssumeRoleOptions): () => Promise<Credentia
 }
 
 async function assume(options: AssumeRoleOptions): Promise<Credentials> {
-  const { roleArn, externalId, sessionName, region, credentials, endpoint, requestHandler = TIMEOUTS } = options;
+  const { roleArn, externalId, sessionName, region, credentials, endpoint, mend, requestHandler = TIMEOUTS } = options;
   // Imported on use: a cold start without other accounts does not load it.
   const { AssumeRoleCommand, STSClient } = await import("@aws-sdk/client-sts");
   const client = new STSClient({ region, credentials, requestHandler, ...(endpoint !== undefined && { endpoint }) });
@@ -74,16 +76,14 @@ async function assume(options: AssumeRoleOptions): Promise<Credentials> {
       throw new Error(`STS gave no credentials of ${roleArn}.`);
     return { accessKeyId, secretAccessKey, sessionToken, expiration };
   } catch (error) {
-    throw refusal(roleArn, error);
+    throw refusal(roleArn, mend, error);
   } finally {
     client.destroy();
   }
 }
 
 /** STS's refusal as a sentence of ours; any other error as it is. */
-function refusal(roleArn: string, error: unknown): unknown {
+function refusal(roleArn: string, mend: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("$fault" in error)) return error;
-  return new Error(
-    `STS does not let us act as ${roleArn}: ${error.name}: ${error.message}. Deploy the stack of that cluster's account, with this account and external id.`,
-  );
+  return new Error(`STS does not let us act as ${roleArn}: ${error.name}: ${error.message}. ${mend}`);
 }

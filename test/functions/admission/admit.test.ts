@@ -13,7 +13,7 @@ async function post(path: string, body: string, isBase64Encoded = false) {
   const handler = admissionEntry({
     log,
     isToken: fixedToken(TOKEN),
-    clusters: new Set(["c1"]),
+    isServed: async (cluster: string) => cluster === "c1",
     gates: { NodeOverlay: false, StaticCapacity: false },
   });
   const result = await handler({ rawPath: path, body, isBase64Encoded } as Parameters<typeof handler>[0]);

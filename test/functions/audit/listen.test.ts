@@ -5,6 +5,7 @@ import type { CloudWatchLogsEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { auditEntry, clusterOfLogGroup } from "../../../functions/audit/entry.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
+import { servedAs } from "../../support/served.ts";
 
 const EVENTS = join(import.meta.dirname, "../../../events");
 const event = (name: string) => JSON.parse(readFileSync(join(EVENTS, name), "utf8"));
@@ -19,7 +20,8 @@ async function send(sent: unknown, clusters = ["demo"]) {
   const wakeUps = recordingWakeUps();
   const log = recordingLog();
   const store = { byInstance: async () => undefined };
-  const deps = { store, wakeUps, log, clusters, clusterOf: clusterOfLogGroup(clusters.map((name) => ({ name }))) };
+  const clusterOf = clusterOfLogGroup(servedAs(clusters.map((name) => ({ name, sources: ["audit"] }))));
+  const deps = { store, wakeUps, log, clusters: async () => clusters, clusterOf };
   await auditEntry(deps)(sent as CloudWatchLogsEvent);
   return { sent: wakeUps.sent, errors: log.errors };
 }
@@ -43,9 +45,29 @@ describe("audit deliveries", () => {
   });
 });
 
-it("a log group belongs to the cluster that names it, else to the cluster in its own name", () => {
-  const clusterOf = clusterOfLogGroup([{ name: "a" }, { name: "b", logGroup: "/central/b-audit" }]);
-  expect(["/aws/eks/a/cluster", "/central/b-audit", "/aws/eks/b/cluster"].map(clusterOf)).toEqual(["a", "b", undefined]);
+it("a log group belongs to the cluster that names it, else to the cluster in its own name", async () => {
+  const clusters = [
+    { name: "a", sources: ["audit"] },
+    { name: "b", sources: ["audit"], logGroup: "/central/b-audit" },
+    { name: "c", sources: ["notify"] },
+  ];
+  const clusterOf = clusterOfLogGroup(servedAs(clusters));
+  const groups = ["/aws/eks/a/cluster", "/central/b-audit", "/aws/eks/b/cluster", "/aws/eks/c/cluster"];
+  expect(await Promise.all(groups.map(clusterOf))).toEqual(["a", "b", undefined, undefined]);
+});
+
+it("the log group of a cluster that was added a moment ago is looked for again", async () => {
+  const before = servedAs([]);
+  const after = servedAs([{ name: "new", sources: ["audit"] }]);
+  let isAsked = false;
+  const clusterOf = clusterOfLogGroup({
+    all: () => (isAsked ? after : before).all(),
+    find: async (name) => {
+      isAsked ||= name === "new";
+      return undefined;
+    },
+  });
+  expect(await clusterOf("/aws/eks/new/cluster")).toBe("new");
 });
 
 describe("audit deliveries that nobody should send", () => {

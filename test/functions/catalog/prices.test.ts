@@ -100,7 +100,7 @@ describe("catalogEntry", () => {
   const hostOf = ({ deps }: TestWorld) => ({ wakeUps: deps.wakeUps, later: () => () => {}, log: deps.log });
   function entryOf(world: TestWorld) {
     const deps = { ...world.deps, inventory: world.inventory } as unknown as CatalogClusterDeps;
-    return catalogEntry({ clusters: ["prod"], clusterDeps: async () => deps, ...hostOf(world) });
+    return catalogEntry({ clusters: async () => ["prod"], clusterDeps: async () => deps, ...hostOf(world) });
   }
 
   it("offerings are read on schedule, and on the first sweep of a deployment without any", async () => {
@@ -123,11 +123,25 @@ describe("catalogEntry", () => {
       ["c", { ...theirs.deps, account: "222233334444", store: own.deps.store, inventory: theirs.inventory }],
     ]);
     const clusterDeps = async (name: string) => depsOf.get(name) as unknown as CatalogClusterDeps;
-    const handle = catalogEntry({ clusters: ["a", "b", "c"], clusterDeps, ...hostOf(own) });
+    const handle = catalogEntry({ clusters: async () => ["a", "b", "c"], clusterDeps, ...hostOf(own) });
     theirs.broken.add("spotPrices");
     await handle({ kind: "prices" });
     expect(own.calls.filter((call) => call === "spotPrices")).toHaveLength(1);
     expect([...own.documents.keys()].sort()).toEqual(["catalogue/us-west-2", "catalogue/us-west-2/222233334444"]);
+  });
+
+  it("a cluster whose role is gone does not keep the account's offerings from being read", async () => {
+    const [gone, other] = [new TestWorld(), new TestWorld()];
+    for (const part of ["onDemandPrices", "spotPrices", "instanceTypes"]) gone.broken.add(part);
+    const depsOf = new Map([
+      ["gone", { ...gone.deps, store: other.deps.store, inventory: gone.inventory }],
+      ["other", { ...other.deps, inventory: other.inventory }],
+    ]);
+    const clusterDeps = async (name: string) => depsOf.get(name) as unknown as CatalogClusterDeps;
+    const handle = catalogEntry({ clusters: async () => ["gone", "other"], clusterDeps, ...hostOf(other) });
+    await handle({ kind: "prices" });
+    expect([...other.documents.keys()]).toEqual(["catalogue/us-west-2"]);
+    expect(other.calls).toContain("spotPrices");
   });
 
   it("ARC is asked for zonal shifts on each sweep, if the settings say so", async () => {
@@ -144,7 +158,7 @@ describe("catalogEntry", () => {
       const settings = { ...world.deps.settings, zonalShift };
       const deps = { ...world.deps, cluster, settings, inventory: world.inventory, zonalShift: arc };
       const handle = catalogEntry({
-        clusters: ["prod"],
+        clusters: async () => ["prod"],
         clusterDeps: async () => deps as unknown as CatalogClusterDeps,
         ...hostOf(world),
       });

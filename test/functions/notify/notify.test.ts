@@ -26,7 +26,7 @@ async function post(path: string, body: string, failing = false) {
     wakeUps: failing ? broken : wakeUps,
     log,
     isToken: fixedToken(TOKEN),
-    clusters: new Set(["c1"]),
+    isServed: async (cluster: string) => cluster === "c1",
   };
   const response = await notify({ path, body }, deps);
   return { ...response, body: JSON.parse(response.body), sent: wakeUps.sent, errors: log.errors };
@@ -113,7 +113,7 @@ describe("the notify webhook", () => {
         log: recordingLog(),
         isToken: fixedToken(TOKEN),
       };
-      const handler = notifyEntry({ ...deps, clusters: new Set(["c1"]) });
+      const handler = notifyEntry({ ...deps, isServed: async (cluster: string) => cluster === "c1" });
       const response = (await handler(event as unknown as LambdaFunctionURLEvent)) as { statusCode: number };
       expect([400, 403]).toContain(response.statusCode);
     },

@@ -40,7 +40,7 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
     sweepOf: sweepMessage,
   };
   const handle = entry(inOrder ? { ...parts, sweepOf: planMessage, inOrder } : parts, {
-    clusters,
+    clusters: async () => clusters,
     clusterDeps: async (name) =>
       ({ cluster: { name }, announcements: noAnnouncements, log, metrics: memoryMetrics(), now: clock.now }) as unknown as ClusterDeps,
     wakeUps: wake ?? queues,

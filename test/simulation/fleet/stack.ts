@@ -126,7 +126,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
     const known = new Map<string, LifecycleDeps & CatalogClusterDeps>();
     const described = withIntercept(table, "store", hooksOf(undefined));
     return {
-      clusters: [...byName.keys()],
+      clusters: async () => [...byName.keys()],
       async clusterDeps(name: string) {
         const cluster = byName.get(name);
         if (cluster === undefined) return undefined;

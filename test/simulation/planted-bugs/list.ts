@@ -527,7 +527,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/shared/cluster-entry.ts",
-        find: "if (clusters.length > 1) await handOut();",
+        find: "if (clusters.length > 1) await handOut(clusters);",
         replace: "if (clusters.length > 1) for (const cluster of [...clusters].reverse()) await sweep(cluster, context);",
       },
       {

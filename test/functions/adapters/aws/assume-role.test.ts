@@ -14,6 +14,7 @@ function sts(more: Partial<AssumeRoleOptions> = {}) {
   const source = assumedRole({
     roleArn: ROLE,
     sessionName: "karpenter-serverless-lifecycle",
+    mend: "Deploy the stack of that cluster's account, with this account and external id.",
     region: "us-west-2",
     credentials: { accessKeyId: "ASIAOWN", secretAccessKey: "secret", sessionToken: "token" },
     now: () => clock.now,
