@@ -35,14 +35,14 @@ export function judgeAdoption(facts: AdoptFacts, intention: Intention): readonly
   ];
 }
 
-function stack({ cluster, stackName, stack }: AdoptFacts): Verdict {
+function stack({ cluster, stackName, stack, isAdded }: AdoptFacts): Verdict {
   const install = `karpenter-serverless install --cluster ${cluster} --from-karpenter`;
   if (stack === undefined) return fault(`there is no stack ${stackName}; run ${install}, or give --stack`);
   if (!isOurs(stack)) return fault(`${stackName} is another product's stack; name ours with --stack`);
   if (!stack.status.endsWith("_COMPLETE") || stack.outputs["TableName"] === undefined)
     return fault(`${stackName} is ${stack.status}; run ${install} first, which mends it`);
   const served = namesOf(stack, "Clusters");
-  return served.length > 0 && !served.includes(cluster)
+  return served.length > 0 && !served.includes(cluster) && !isAdded
     ? fault(`${stackName} serves ${served.join(", ")} and not ${cluster}; run ${install}, or give --stack`)
     : ok(`${stackName} ${stack.outputs["Version"] ?? ""}`.trimEnd());
 }

@@ -1,7 +1,10 @@
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { type Deployed, readDeployed } from "../../infra/deployed.ts";
 import { BadInput } from "../../infra/end-with.ts";
+import { addedStackName } from "../../infra/role-names.ts";
+import type { ClusterSettings } from "../../infra/settings.ts";
 import { InputError } from "../input-error.ts";
+import { readDeployedCluster } from "../install/added-stack.ts";
 import type { Observed } from "../install/facts.ts";
 import { observed } from "../install/observe.ts";
 import type { ClusterApi, KubeObject } from "../install/ports.ts";
@@ -23,6 +26,8 @@ export interface AdoptFacts {
   readonly cluster: string;
   readonly stackName: string;
   readonly stack: StackState | undefined;
+  /** Whether the cluster was added to the stack, so that its settings do not name it. */
+  readonly isAdded: boolean;
   /** Of a stack of a release that says so. */
   readonly deployed: Observed<Deployed | undefined>;
   readonly karpenter: KarpenterDeployment | undefined;
@@ -53,19 +58,24 @@ export interface Naming {
 export async function adoptFacts({ cluster, stackName, deployment }: Naming, ports: AdoptPorts): Promise<AdoptFacts> {
   const api = ports.clusterApi(cluster);
   const stack = await ports.stacks.describe(stackName);
+  const ownName = addedStackName(stackName, cluster);
+  const own = await ports.stacks.describe(ownName);
+  const added = own === undefined ? undefined : readDeployedCluster(await ports.stacks.metadata(ownName), ownName)?.cluster;
   const karpenter = await findKarpenter(api, deployment);
   return {
-    ...{ cluster, stackName, stack, karpenter },
-    deployed: stack === undefined || !isOurs(stack) ? { value: undefined } : await observed(deployedBy(stackName, ports)),
+    ...{ cluster, stackName, stack, karpenter, isAdded: added !== undefined },
+    deployed: stack === undefined || !isOurs(stack) ? { value: undefined } : await observed(deployedBy(stackName, added, ports)),
     running: await runningLease(api, ports.now()),
     definitions: await definitions(api),
     nodeClasses: (await api.list({ apiVersion: "karpenter.k8s.aws/v1", kind: "EC2NodeClass" })) as readonly unknown[] as EC2NodeClass[],
   };
 }
 
-async function deployedBy(stackName: string, { stacks }: AdoptPorts): Promise<Deployed | undefined> {
+async function deployedBy(stackName: string, added: ClusterSettings | undefined, { stacks }: AdoptPorts): Promise<Deployed | undefined> {
   try {
-    return readDeployed(await stacks.metadata(stackName), stackName);
+    const deployed = readDeployed(await stacks.metadata(stackName), stackName);
+    if (deployed === undefined || added === undefined) return deployed;
+    return { ...deployed, settings: { ...deployed.settings, clusters: [...deployed.settings.clusters, added] } };
   } catch (error) {
     throw error instanceof BadInput ? new InputError(error.message) : error;
   }

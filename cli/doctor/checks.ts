@@ -8,6 +8,7 @@ import { VERSION_ANNOTATION } from "../../infra/manifests.ts";
 import { CHECKS, type CheckResult, fault, note, of, ok, type Verdict } from "../install/checks.ts";
 import type { KubeObject } from "../install/ports.ts";
 import { span } from "../installation/ago.ts";
+import { servedLine } from "../installation/served-line.ts";
 import { callsUrl } from "../installation/webhook.ts";
 import { compared } from "../status/checks.ts";
 import type { Applied, Findings, VcpuQuota } from "./observe.ts";
@@ -30,6 +31,7 @@ export function diagnose(findings: Findings): readonly CheckResult[] {
     ...(["authentication mode", "Kubernetes version"] as const).map((name) => ({ name, ...CHECKS[name](facts) })),
     { name: "access", ...access(findings) },
     { name: "stack", ...stack(findings) },
+    ...servedLine({ cluster: facts.cluster, stackName: findings.stackName }, findings.served),
     { name: "CRDs", ...definitions(findings) },
     { name: "RBAC", ...rbac(findings) },
     { name: "functions' access", ...functionAccess(findings) },
@@ -50,9 +52,18 @@ function access({ facts }: Findings): Verdict {
   return "error" in facts.inCluster ? CHECKS.access(facts) : ok("the API server answers you");
 }
 
-function stack({ facts: { stack, cluster } }: Findings): Verdict {
+function stack({ facts: { stack, cluster }, served }: Findings): Verdict {
   return of(stack, (found) => {
     if (found === undefined) return fault(`there is no such stack; run karpenter-serverless install --cluster ${cluster}, or give --stack`);
+    const serving = "value" in served ? served.value.serving : undefined;
+    if (
+      serving !== undefined &&
+      serving.names.length > 0 &&
+      ![...serving.names, ...serving.records.map(({ name }) => name)].includes(cluster)
+    )
+      return fault(
+        `it serves ${serving.names.join(", ")} and not ${cluster}; run karpenter-serverless install --cluster ${cluster}, which adds it, or give --stack`,
+      );
     const version = found.outputs["Version"] ?? "";
     return version === "" || compared(version, VERSION) === 0
       ? ok(`${found.status} ${version}`.trim())
@@ -116,7 +127,7 @@ function functionAccess({ functionEntries, facts: { cluster } }: Findings): Verd
   return without.length === 0
     ? ok(`${functionEntries.length} access entries`)
     : fault(
-        `the API server does not know ${without.map(({ name }) => name).join(", ")}, because their roles have no access entry of cluster ${cluster}; deploy the stack again`,
+        `the API server does not know ${without.map(({ name }) => name).join(", ")}, because their roles have no access entry of cluster ${cluster}; run karpenter-serverless install --cluster ${cluster}, which makes them`,
       );
 }
 

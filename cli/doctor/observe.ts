@@ -7,6 +7,7 @@ import { observe, observed } from "../install/observe.ts";
 import type { KubeObject } from "../install/ports.ts";
 import { type ClusterObjects, clusterObjects } from "../installation/objects.ts";
 import type { InstallationPorts } from "../installation/ports.ts";
+import { type ServedFacts, servedFacts } from "../installation/served-line.ts";
 import { partsOf } from "../installation/stack-parts.ts";
 import { notifyUrls } from "../installation/webhook.ts";
 
@@ -40,6 +41,8 @@ export interface Findings {
   readonly facts: Facts;
   readonly now: number;
   readonly objects: Observed<ClusterObjects>;
+  readonly stackName: string;
+  readonly served: Observed<ServedFacts>;
   /** CRDs, ClusterRoles, Roles, bindings and FlowSchemas. */
   readonly applied: readonly Applied[];
   /** Undefined when no webhook is registered. */
@@ -82,7 +85,8 @@ export async function examine(
   };
   const parts = await observed(ports.stacks.resources(stackName).then(partsOf));
   return {
-    ...{ facts, now, objects },
+    ...{ facts, now, objects, stackName },
+    served: await servedFacts({ cluster, stackName }, facts.stack, ports),
     applied: await Promise.all(wanted.map(async (object) => ({ wanted: object, found: await observed(api.find(object)) }))),
     webhook: await observed(webhookFacts(outputs, ports, cluster)),
     functionEntries: await Promise.all(

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { describeCluster } from "../../functions/adapters/aws/describe-cluster.ts";
 import { ownCaller } from "../../functions/adapters/aws/own-caller.ts";
 import { secretText } from "../../functions/adapters/aws/secret.ts";
 import { eksToken } from "../../functions/adapters/kubernetes/eks-token.ts";
 import { httpsTransport, type Transport } from "../../functions/adapters/kubernetes/transport.ts";
-import { makeStacks, synthesized } from "../../infra/synthesis.ts";
+import { dynamoClusterRecords } from "../../functions/adapters/store/dynamodb-clusters.ts";
+import { makeAddedStack, makeStacks, synthesized } from "../../infra/synthesis.ts";
 import { awsAccount } from "./account.ts";
 import { s3Bucket } from "./bucket.ts";
 import { clusterApi } from "./cluster-api.ts";
+import { lambdaEventSources } from "./event-sources.ts";
 import type { InstallPorts } from "./ports.ts";
 import { cloudFormationStacks } from "./stacks.ts";
 
@@ -22,6 +25,12 @@ export function awsPorts(region: string): InstallPorts {
     synthesize: async (settings, outDir) => {
       synthesized(makeStacks({ settings, outDir }), settings, outDir);
     },
+    synthesizeAdded: async (added) => {
+      const { app, stack } = makeAddedStack(added);
+      return JSON.stringify(app.synth().getStackByName(stack.stackName).template);
+    },
+    clusterRecords: (tableName) => dynamoClusterRecords({ tableName, client: new DynamoDBClient({ region, credentials }) }),
+    eventSources: lambdaEventSources(caller("LAMBDA")),
     account: awsAccount(region, credentials, caller("LAMBDA")),
     bucket: (account) => s3Bucket(account, caller("S3")),
     stacks: cloudFormationStacks(caller("CLOUDFORMATION")),

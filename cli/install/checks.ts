@@ -131,7 +131,11 @@ export const CHECKS = {
       return lost.length === 0
         ? ok(`${stackName} is ${found.status} and serves ${namesOf(found, "Clusters").join(", ") || "nobody yet"}`)
         : fault(
-            `${stackName} also serves ${lost.join(", ")}, which this would take from it; give --stack another name, or ${lost.join(", ")} and ${cluster} in a settings file (--config)`,
+            `${stackName} also serves ${lost.join(", ")}, which this would take from it; ${
+              namesOf(found, "Clusters").includes(cluster)
+                ? `name ${lost.join(", ")} and ${cluster} in a settings file (--config), or change it with upgrade`
+                : `upgrade it first (upgrade --cluster ${lost[0]}), and ${cluster} can be added to it, or give --stack another name`
+            }`,
           );
     }),
   "node role": ({ cluster, nodeRole, stack }, { createNodeRoles, clusters }) =>

@@ -6,27 +6,19 @@ import { manifests } from "../../infra/manifests.ts";
 import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
+import { servingBy, tableOfRecords } from "../installation/serving.ts";
+import { type Addition, addCluster, additionPlan, additionTo, judgeAddition } from "./add-cluster.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
 import { checkLines, judge, ok } from "./checks.ts";
 import { deployStack, StackFailed } from "./deploy-stack.ts";
+import { fitEventSources } from "./event-sources.ts";
 import { type Facts, nodeRoleOf } from "./facts.ts";
 import { observe } from "./observe.ts";
+import type { InstallOptions } from "./options.ts";
 import type { Bucket, InstallPorts } from "./ports.ts";
 import { namesOf, type StackState } from "./stack-state.ts";
 import { assetsOf, upload } from "./upload.ts";
 import { keepingWayIn, nextWayIn } from "./ways-in.ts";
-
-export interface InstallOptions {
-  readonly cluster: string;
-  readonly region: string;
-  readonly settings: DeploymentSettings;
-  /** Whether the person has said by which way wake-ups come; otherwise the first that works is taken. */
-  readonly isWayInGiven: boolean;
-  /** Whether the cluster's network gets its tags where nothing has them. */
-  readonly tagNetwork: boolean;
-  readonly withDefaultPool: boolean;
-  readonly dryRun: boolean;
-}
 
 /**
  * Installs into a cluster: checks, uploads the code, deploys the stack, and applies the manifests. Each step looks what
@@ -39,7 +31,9 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   const given = keepingRole(options.settings, cluster, facts);
   const settings = options.isWayInGiven ? given : keepingWayIn(given, cluster, facts);
   const untagged = options.tagNetwork ? untaggedOf(facts) : [];
-  const results = judge(facts, settings).map((result) =>
+  const addition = await additionTo({ ...options, settings: given }, facts, ports);
+  const judged = addition === undefined ? judge(facts, settings) : judgeAddition(facts, { ...options, settings: given }, addition);
+  const results = judged.map((result) =>
     untagged.some(({ name }) => name === result.name) ? { ...result, ...ok(`--tag-network tags ${idsOf(untagged, result.name)}`) } : result,
   );
   for (const line of checkLines(results)) print(line);
@@ -49,24 +43,62 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   if ("error" in facts.stack) throw new InputError(facts.stack.error);
   const bucket = ports.bucket(facts.caller.value.account);
   if (dryRun) {
-    for (const line of plan({ ...options, settings }, bucket, facts.stack.value, untagged)) print(line);
+    for (const line of plan({ ...options, settings }, bucket, facts.stack.value, untagged, addition)) print(line);
     return { output: "", isUsable: faults === 0, ...(faults > 0 && { messages: [unmet] }) };
   }
   for (const { name, ids } of untagged) {
     await ports.account.tagForDiscovery(ids, cluster);
     print(`tagged ${name} ${ids.join(", ")}: karpenter.sh/discovery=${cluster}`);
   }
-  const outputs = await deployBySomeWayIn({ ...options, settings }, facts, bucket, ports, print);
-  print(`applying CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`);
   const applying = { api: ports.clusterApi(cluster), print, sleep: ports.sleep };
-  const objects = objectsOf(manifests({ cluster, ...(await webhooks(outputs, ports)) }));
-  await applyObjects(objects, applying);
-  await removeOutdated(objects, applying);
+  const applyManifests = async (outputs: StackState["outputs"]): Promise<void> => {
+    print(`applying CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`);
+    const objects = objectsOf(manifests({ cluster, ...(await webhooks(outputs, ports)) }));
+    await applyObjects(objects, applying);
+    await removeOutdated(objects, applying);
+  };
+  if (addition === undefined) {
+    const outputs = await deployBySomeWayIn({ ...options, settings }, facts, bucket, ports, print);
+    await applyManifests(outputs);
+    await afterDeployment({ ...options, settings }, outputs, ports, print);
+  } else {
+    const { account } = facts.caller.value;
+    const hasNotify = addition.cluster.sources.includes("notify");
+    const { NotifyUrl: _url, ...withoutNotify } = addition.stack.outputs;
+    const outputs = hasNotify ? addition.stack.outputs : withoutNotify;
+    const doing = { applyManifests: () => applyManifests(outputs), ports, print };
+    await addCluster({ ...options, settings: given }, addition, account, doing);
+  }
   if (withDefaultPool) {
     print("making the default NodePool and EC2NodeClass");
-    await makeMissing(defaultPool(cluster, settings), applying);
+    await makeMissing(defaultPool(cluster, addition === undefined ? settings : { clusters: [addition.cluster] }), applying);
   }
   return { output: `${farewell(cluster, withDefaultPool)}\n` };
+}
+
+/**
+ * What was added to the stack needs of it after an update: the record of a cluster that has left ends, because the
+ * stack serves the cluster again, and the queues keep the concurrency of all clusters.
+ */
+async function afterDeployment(
+  { cluster, settings: { stackName, clusters } }: InstallOptions,
+  outputs: StackState["outputs"],
+  ports: InstallPorts,
+  print: Print,
+): Promise<void> {
+  const table = tableOfRecords({ status: "", outputs });
+  if (table === undefined) return;
+  const records = ports.clusterRecords(table);
+  const all = await records.list();
+  if (all.some(({ name, roles }) => name === cluster && roles === undefined)) {
+    await records.remove(cluster);
+    print(`took the mark from ${cluster} that it had left the stack: the functions serve it within a minute`);
+  }
+  const others = servingBy(
+    clusters.map(({ name }) => name),
+    all.filter(({ name }) => name !== cluster),
+  );
+  if (others.records.length > 0) await fitEventSources(await ports.stacks.resources(stackName), others.names.length, ports.eventSources);
 }
 
 /** A role that the stack has made stays in it, also when nobody asks for it again: the nodes live by it. */
@@ -95,19 +127,27 @@ function untaggedOf({ eks, subnets, securityGroups }: Facts): readonly Untagged[
 const idsOf = (untagged: readonly Untagged[], name: string): string => untagged.find((one) => one.name === name)?.ids.join(", ") ?? "";
 
 function plan(
-  { cluster, settings, withDefaultPool }: InstallOptions,
+  options: InstallOptions,
   bucket: Bucket,
   before: StackState | undefined,
   untagged: readonly Untagged[],
+  addition: Addition | undefined,
 ): readonly string[] {
+  const { cluster, settings, withDefaultPool } = options;
+  const deploying =
+    addition === undefined
+      ? [
+          `- make bucket ${bucket.name}, if there is none, and upload the functions' code to it`,
+          before === undefined
+            ? `- create stack ${settings.stackName}`
+            : `- update stack ${settings.stackName} (${before.status}, version ${before.outputs["Version"] ?? "unknown"})`,
+          ...(settings.createNodeRoles ? [`- make role KarpenterNodeRole-${cluster} and its access entry, as part of the stack`] : []),
+        ]
+      : additionPlan({ ...options, settings }, addition);
   return [
     "nothing is changed; without --dry-run this would",
     ...untagged.map(({ name, ids }) => `- tag ${name} ${ids.join(", ")}: karpenter.sh/discovery=${cluster}`),
-    `- make bucket ${bucket.name}, if there is none, and upload the functions' code to it`,
-    before === undefined
-      ? `- create stack ${settings.stackName}`
-      : `- update stack ${settings.stackName} (${before.status}, version ${before.outputs["Version"] ?? "unknown"})`,
-    ...(settings.createNodeRoles ? [`- make role KarpenterNodeRole-${cluster} and its access entry, as part of the stack`] : []),
+    ...deploying,
     `- apply CRDs, RBAC, FlowSchema and webhooks to cluster ${cluster}`,
     ...(withDefaultPool ? ["- make NodePool default and EC2NodeClass default, where they are not there"] : []),
   ];
@@ -168,7 +208,7 @@ export async function webhooks(
 }
 
 /** The EC2NodeClass comes first, because a NodePool without one is not ready. */
-function defaultPool(cluster: string, { clusters }: DeploymentSettings): ReturnType<typeof objectsOf> {
+function defaultPool(cluster: string, { clusters }: Pick<DeploymentSettings, "clusters">): ReturnType<typeof objectsOf> {
   const yaml = readFileSync(join(ROOT, "infra/default-pool.yaml"), "utf8").replaceAll(/\$\{CLUSTER_NAME\}/g, cluster);
   const named = yaml.replace(/^( *role: ).*$/m, `$1${nodeRoleOf(cluster, { clusters })}`);
   return [...objectsOf(named)].sort((a, b) => a.kind.localeCompare(b.kind));

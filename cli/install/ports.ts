@@ -1,3 +1,5 @@
+import type { ClusterRecords } from "../../core/ports/cluster-records.ts";
+import type { AddedCluster } from "../../infra/added-cluster-stack.ts";
 import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { ClusterFacts, InClusterFacts, LambdaLimit } from "./facts.ts";
 import type { StackState } from "./stack-state.ts";
@@ -102,13 +104,31 @@ export interface Stacks {
   readonly metadata: (name: string) => Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** How a queue starts its function. */
+export interface EventSource {
+  readonly batchSize: number;
+  /** Absent where nothing bounds it. */
+  readonly maxConcurrency?: number;
+}
+
+/** Lambda's event source mappings, by their ids. */
+export interface EventSources {
+  readonly read: (id: string) => Promise<EventSource>;
+  readonly change: (id: string, to: EventSource) => Promise<void>;
+}
+
 export interface InstallPorts {
   /** Writes the templates and the code of a deployment into a folder. */
   readonly synthesize: (settings: DeploymentSettings, outDir: string) => Promise<void>;
+  /** The text of the template of an added cluster's small stack. */
+  readonly synthesizeAdded: (added: AddedCluster) => Promise<string>;
   readonly account: Account;
   readonly bucket: (account: string) => Bucket;
   readonly stacks: Stacks;
   readonly clusterApi: (cluster: string) => ClusterApi;
+  /** The clusters that were added to the stack with this table. */
+  readonly clusterRecords: (table: string) => ClusterRecords;
+  readonly eventSources: EventSources;
   /** The text of a secret. */
   readonly secret: (arn: string) => Promise<string>;
   readonly sleep: (ms: number) => Promise<void>;

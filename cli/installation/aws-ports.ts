@@ -44,8 +44,12 @@ export async function chosenInstallation({ kubeconfig, context, ...given }: Choi
         : `context ${found.context} does not say which EKS cluster it is; name the cluster with --cluster NAME too`,
     );
   if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-  const { account, stacks, clusterApi: throughEks, secret } = awsPorts(region);
+  const { account, stacks, clusterApi: throughEks, clusterRecords, secret } = awsPorts(region);
   const throughContext = found && (() => clusterApi(explained(readOnly(httpsTransport(found).send), found), Date.now));
   const inspector = awsInspector(region, (service) => ownCaller(service, region));
-  return { cluster, region, ports: { account, stacks, secret, clusterApi: throughContext ?? throughEks, inspector, now: Date.now } };
+  return {
+    cluster,
+    region,
+    ports: { account, stacks, secret, clusterRecords, clusterApi: throughContext ?? throughEks, inspector, now: Date.now },
+  };
 }

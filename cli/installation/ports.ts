@@ -2,6 +2,7 @@
 // In: questions about an account and a cluster. Out: answers. Nothing behind these ports changes anything, and what may
 // not be read rejects with one sentence.
 
+import type { ClusterRecords } from "../../core/ports/cluster-records.ts";
 import type { ClusterApi, InstallPorts, Stacks } from "../install/ports.ts";
 
 /** A line of a function's log that tells of an error. */
@@ -44,7 +45,8 @@ export interface Inspector {
 }
 
 export interface InstallationPorts extends Pick<InstallPorts, "account" | "secret"> {
-  readonly stacks: Pick<Stacks, "describe" | "resources">;
+  readonly stacks: Pick<Stacks, "describe" | "resources" | "metadata">;
+  readonly clusterRecords: (table: string) => Pick<ClusterRecords, "list">;
   readonly clusterApi: (cluster: string) => Pick<ClusterApi, "observe" | "list" | "find">;
   readonly inspector: Inspector;
   readonly now: () => number;

@@ -6,6 +6,7 @@ import { CHECKS, type CheckResult, fault, note, of, ok, type Verdict } from "../
 import { isOurs, namesOf } from "../install/stack-state.ts";
 import { ago, span } from "../installation/ago.ts";
 import type { Readiness, Waiting } from "../installation/objects.ts";
+import { servedLine } from "../installation/served-line.ts";
 import { callsUrl } from "../installation/webhook.ts";
 import type { Named, State } from "./observe.ts";
 
@@ -26,6 +27,7 @@ const MAX_NAMES = 5;
 export function stateLines(state: State): readonly CheckResult[] {
   return [
     { name: "stack", ...stackLine(state) },
+    ...servedLine(state, state.served),
     ...functionLines(state),
     { name: "dead-letter queues", ...deadLetterLine(state) },
     { name: "sweep", ...sweepLine(state) },
@@ -39,13 +41,14 @@ export function stateLines(state: State): readonly CheckResult[] {
   ];
 }
 
-function stackLine({ stack, stackName, cluster }: State): Verdict {
+function stackLine({ stack, stackName, cluster, served: facts }: State): Verdict {
   return of(stack, (found) => {
     const install = `karpenter-serverless install --cluster ${cluster}`;
     if (found === undefined) return fault(`there is no stack ${stackName}; run ${install}, or name the stack with --stack`);
     if (!isOurs(found)) return fault(`${stackName} is another product's stack; name ours with --stack`);
-    const served = namesOf(found, "Clusters");
-    if (served.length > 0 && !served.includes(cluster))
+    const added = "value" in facts ? facts.value.serving.records.map(({ name }) => name) : [];
+    const served = "value" in facts ? facts.value.serving.names : namesOf(found, "Clusters");
+    if (served.length > 0 && !served.includes(cluster) && !added.includes(cluster))
       return fault(`${stackName} serves ${served.join(", ")} and not ${cluster}; name the stack that does with --stack`);
     if (!/^(UPDATE_ROLLBACK_|UPDATE_|CREATE_)(COMPLETE|IN_PROGRESS|COMPLETE_CLEANUP_IN_PROGRESS)$/.test(found.status))
       return fault(`${stackName} is ${found.status}; look at its events in CloudFormation, then run ${install} again`);

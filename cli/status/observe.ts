@@ -3,6 +3,7 @@ import { observed } from "../install/observe.ts";
 import type { StackState } from "../install/stack-state.ts";
 import { type ClusterObjects, clusterObjects } from "../installation/objects.ts";
 import type { InstallationPorts, LoggedError } from "../installation/ports.ts";
+import { type ServedFacts, servedFacts } from "../installation/served-line.ts";
 import { isSwept, partsOf, type StackParts } from "../installation/stack-parts.ts";
 import { notifyUrls } from "../installation/webhook.ts";
 
@@ -19,6 +20,7 @@ export interface State {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly stack: Observed<StackState | undefined>;
+  readonly served: Observed<ServedFacts>;
   readonly parts: Observed<StackParts>;
   /** The last error of each function in the last hour. */
   readonly errors: readonly Named<LoggedError | undefined>[];
@@ -45,7 +47,7 @@ const SWEEPS_MS = 30 * 60_000;
 /** Asks an account and a cluster how the functions do. Changes nothing, and rejects for no missing answer. */
 export async function observeState(
   { cluster, stackName }: { readonly cluster: string; readonly stackName: string },
-  { stacks, clusterApi, inspector, now: clock }: InstallationPorts,
+  { stacks, clusterRecords, clusterApi, inspector, now: clock }: InstallationPorts,
 ): Promise<State> {
   const now = clock();
   const api = clusterApi(cluster);
@@ -61,12 +63,13 @@ export async function observeState(
       ? { error: "error" in stack ? stack.error : "there is no stack" }
       : await observed(stacks.resources(stackName).then(partsOf));
   const { functions, deadLetters, schedules } = "value" in parts ? parts.value : partsOf([]);
+  const served = await servedFacts({ cluster, stackName }, stack, { stacks, clusterRecords });
   const table = found?.outputs["TableName"];
   const each = <T, R>(all: readonly T[], nameOf: (one: T) => string, ask: (one: T) => Promise<R>): Promise<readonly Named<R>[]> =>
     Promise.all(all.map(async (one) => ({ name: nameOf(one), is: await observed(ask(one)) })));
   const nameOf = ({ name }: { readonly name: string }): string => name;
   return {
-    ...{ cluster, stackName, now, stack, parts, inCluster, objects, webhook },
+    ...{ cluster, stackName, now, stack, served, parts, inCluster, objects, webhook },
     errors: await each(functions, nameOf, ({ functionName }) => inspector.lastError(functionName, now - ERRORS_MS)),
     deadLetters: await each(deadLetters, nameOf, ({ url }) => inspector.depth(url)),
     schedules: await each(schedules, String, (schedule) => inspector.isScheduleEnabled(schedule)),

@@ -1,22 +1,18 @@
 import { manifests } from "../../infra/manifests.ts";
+import { addedStackName } from "../../infra/role-names.ts";
 import type { Answer, Print } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
 import type { ClusterApi, InstallPorts, KubeObject } from "../install/ports.ts";
-import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
+import { isOurs } from "../install/stack-state.ts";
+import { servingOf } from "../installation/serving.ts";
 import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../karpenter/deployment.ts";
 import { uninstallGone } from "./gone.ts";
 import { handOver } from "./hand-over.ts";
 import { type NodeObjects, nodeObjects } from "./nodes.ts";
 import type { UninstallPorts } from "./ports.ts";
+import { forget, leave, ownStackOf, type Served, writeState } from "./record.ts";
 import { removeStack, type UninstallOptions } from "./stack.ts";
-
-/** What of a stack is about a cluster. */
-interface Served {
-  readonly stack: StackState | undefined;
-  /** Other clusters that the stack serves. */
-  readonly others: readonly string[];
-}
 
 /** What was found before anything is removed. */
 interface Found extends Served {
@@ -59,13 +55,17 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
   const objects = objectsOf(manifests({ cluster }));
   const definitions = objects.filter(isDefinition);
   const rights = objects.filter((object) => !isDefinition(object));
+  if (await writeState("leaving", options, found, ports)) print(`cluster ${cluster} leaves the stack: nothing is planned for it any more`);
   if (keepsNodes(options, found)) await keepNodes(options, found, rights, ports, print);
   else await removeNodes(found.nodes, api, ports, print);
   print(`removing the webhooks of cluster ${cluster}`);
   // The definitions no longer convert by a function that is about to go.
   if (found.stack?.outputs["AdmissionUrl"] !== undefined) await applyObjects(definitions, { api, print, sleep: ports.sleep });
   await removeOutdated([], { api, print });
-  if (found.stack !== undefined && found.others.length === 0) {
+  await leave(options, found, ports, print);
+  const isLast = found.others.length === 0;
+  if (isLast) await forget(options, found, ports, print);
+  if (found.stack !== undefined && isLast) {
     const { stackName } = options;
     const table = found.stack.outputs["TableName"];
     print(`removing stack ${stackName}${table === undefined ? "" : `; its table ${table} stays`}`);
@@ -76,17 +76,22 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
   // The functions keep a launch template for a day after its last use, and are gone. Karpenter's have the same tag.
   const templates = keepsNodes(options, found) ? 0 : await ports.leftBehind.removeLaunchTemplates(cluster);
   if (templates > 0) print(`${templates} launch ${templates === 1 ? "template" : "templates"} removed`);
+  if (!isLast) await forget(options, found, ports, print);
   return { output: `${farewell(options, found)}\n` };
 }
 
 const isDefinition = ({ kind }: KubeObject): boolean => kind === "CustomResourceDefinition";
 
-async function servedBy({ cluster, stackName }: UninstallOptions, { stacks }: InstallPorts): Promise<Served> {
-  const stack = await stacks.describe(stackName);
-  const served = stack === undefined ? [] : namesOf(stack, "Clusters");
-  if (stack !== undefined && (!isOurs(stack) || (served.length > 0 && !served.includes(cluster))))
+async function servedBy({ cluster, stackName }: UninstallOptions, ports: UninstallPorts): Promise<Served> {
+  const stack = await ports.stacks.describe(stackName);
+  const serving = await servingOf(stackName, stack, ports);
+  const { names, named, records } = serving;
+  const isKnown = named.includes(cluster) || records.some(({ name }) => name === cluster);
+  const others = names.filter((name) => name !== cluster);
+  const own = await ownStackOf(addedStackName(stackName, cluster), { cluster, stackName }, ports);
+  if (stack !== undefined && own === undefined && (!isOurs(stack) || (others.length > 0 && !isKnown)))
     throw new InputError(`stack ${stackName} does not serve cluster ${cluster}; name the one that does with --stack`);
-  return { stack, others: served.filter((name) => name !== cluster) };
+  return { stack, serving, others, own };
 }
 
 async function find(options: UninstallOptions, served: Served, api: ClusterApi): Promise<Found> {
@@ -144,7 +149,7 @@ function namesIn(objects: readonly KubeObject[]): string {
 
 function plan(options: UninstallOptions, found: Found): readonly string[] {
   const { cluster, stackName, startKarpenter } = options;
-  const { stack, others, karpenter, deployment, nodes, kept } = found;
+  const { stack, others, own, karpenter, deployment, nodes, kept } = found;
   const { pools, claims, classes } = nodes;
   const stay = [kept.pools, kept.claims, kept.classes].filter(({ length }) => length > 0).map(namesIn);
   return [
@@ -159,14 +164,15 @@ function plan(options: UninstallOptions, found: Found): readonly string[] {
       : []),
     ...[pools, claims, classes].filter(({ length }) => length > 0).map((objects) => `- delete ${namesIn(objects)}, and wait for their end`),
     `- remove the webhooks of cluster ${cluster}`,
-    ...(stack === undefined ? [] : [others.length > 0 ? keptStack(stackName, others) : `- remove stack ${stackName}`]),
+    ...(own === undefined ? [] : [`- remove stack ${own.name}`]),
+    ...(stack === undefined ? [] : [others.length > 0 ? keptStack(cluster, stackName, found) : `- remove stack ${stackName}`]),
     `- remove RBAC and FlowSchema of cluster ${cluster}`,
     ...(keepsNodes(options, found) ? [] : [`- remove the launch templates of cluster ${cluster}`]),
   ];
 }
 
-const keptStack = (stackName: string, others: readonly string[]): string =>
-  `- leave stack ${stackName}, which also serves ${others.join(", ")}; deploy it without this cluster afterwards`;
+const keptStack = (cluster: string, stackName: string, { others, serving }: Served): string =>
+  `- leave stack ${stackName}, which also serves ${others.join(", ")}${serving.named.includes(cluster) ? "; deploy it without this cluster afterwards" : ""}`;
 
 /** Deletes pools, then claims, then classes, each when the ones before are gone. */
 async function removeNodes({ pools }: NodeObjects, api: ClusterApi, { sleep }: InstallPorts, print: Print): Promise<void> {
@@ -188,7 +194,7 @@ async function removeNodes({ pools }: NodeObjects, api: ClusterApi, { sleep }: I
 
 function farewell(options: UninstallOptions, found: Found): string {
   const { cluster, stackName, region, startKarpenter } = options;
-  const { stack, others, karpenter, deployment } = found;
+  const { stack, serving, others, karpenter, deployment } = found;
   const table = stack?.outputs["TableName"];
   const start =
     deployment === undefined
@@ -196,7 +202,11 @@ function farewell(options: UninstallOptions, found: Found): string {
       : `start it: ${scaling(deployment, replicasBefore(deployment))}`;
   return [
     `cluster ${cluster} is no longer served`,
-    ...(others.length > 0 ? [`stack ${stackName} stays, because it also serves ${others.join(", ")}: deploy it without ${cluster}`] : []),
+    ...(others.length > 0
+      ? [
+          `stack ${stackName} stays, because it also serves ${others.join(", ")}${serving.named.includes(cluster) ? `: deploy it without ${cluster}` : ""}`,
+        ]
+      : []),
     ...(others.length === 0 && table !== undefined
       ? [`the table stays: aws dynamodb delete-table --region ${region} --table-name ${table}`]
       : []),

@@ -3,15 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PROGRAM } from "../../functions/adapters/program.ts";
 import { type Deployed, readDeployed } from "../../infra/deployed.ts";
+import { addedStackName } from "../../infra/role-names.ts";
 import type { DeploymentSettings } from "../../infra/settings.ts";
 import type { Answer, Print } from "../command.ts";
 import { doctor } from "../doctor/doctor.ts";
 import { InputError } from "../input-error.ts";
+import { deployAddedStack, readDeployedCluster } from "../install/added-stack.ts";
 import { type CheckResult, checkLines, judge } from "../install/checks.ts";
 import { reasons, settled } from "../install/deploy-stack.ts";
+import { fitEventSources } from "../install/event-sources.ts";
 import { observe } from "../install/observe.ts";
 import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
 import { assetsOf, upload } from "../install/upload.ts";
+import { type Serving, servingOf, tableOfRecords } from "../installation/serving.ts";
 import { changeLines, changeSummary } from "./change-set.ts";
 import type { ChangeSet } from "./change-sets.ts";
 import { checkDefinitions, finishCluster, prepareCluster } from "./clusters.ts";
@@ -37,8 +41,9 @@ const AS_IT_SHOULD_BE = /^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/;
 interface Found {
   readonly stack: StackState;
   readonly settings: DeploymentSettings;
-  /** Those of the stack's own account. */
+  /** Those of the stack's own account: of its settings, and those that were added to it. */
   readonly clusters: readonly string[];
+  readonly serving: Serving;
   /** Those of other accounts. */
   readonly others: readonly string[];
   readonly deployed: Deployed | undefined;
@@ -69,6 +74,7 @@ export async function upgrade(options: UpgradeOptions, ports: UpgradePorts, prin
     await prepareCluster(cluster, found.stack.outputs, ports, print);
   }
   const outputs = await execute(options, found.stack, changes, ports, print);
+  await upgradeAdded(options, found, outputs, ports, print);
   for (const cluster of found.clusters) {
     print(`applying RBAC, FlowSchema and webhooks of cluster ${cluster}`);
     await finishCluster(cluster, outputs, ports, print);
@@ -90,18 +96,22 @@ async function find({ cluster, stackName, settings: given }: UpgradeOptions, por
     );
   const own = settings.clusters.filter(({ account }) => account === undefined).map(({ name }) => name);
   const others = settings.clusters.filter(({ account }) => account !== undefined).map(({ name }) => name);
+  const serving = await servingOf(stackName, stack, ports);
+  const added = serving.records.filter(({ roles, state }) => roles !== undefined && state !== "left").map(({ name }) => name);
   const lost = namesOf(stack, "Clusters").filter((name) => !own.includes(name) && !others.includes(name));
   if (lost.length > 0)
     throw new InputError(`the settings do not name ${lost.join(", ")}, which stack ${stackName} serves; add it to clusters`);
-  if (cluster !== undefined && !own.includes(cluster))
+  const left = new Set(serving.records.flatMap(({ name, state }) => (state === "left" ? [name] : [])));
+  const reached = [...new Set([...own, ...added])].filter((name) => !left.has(name));
+  if (cluster !== undefined && !reached.includes(cluster))
     throw new InputError(
-      `stack ${stackName} serves ${[...own, ...others].join(", ")} and not ${cluster}; name the one that does with --stack`,
+      `stack ${stackName} serves ${[...reached, ...others].join(", ")} and not ${cluster}; name the one that does with --stack`,
     );
   const keepsRole = namesOf(stack, "ClustersWithNodeRole").length > 0;
   return {
-    ...{ stack, deployed, others },
+    ...{ stack, deployed, others, serving },
     settings: { ...settings, stackName, ...(keepsRole && { createNodeRoles: true }) },
-    clusters: cluster === undefined ? own : [cluster, ...own.filter((name) => name !== cluster)],
+    clusters: cluster === undefined ? reached : [cluster, ...reached.filter((name) => name !== cluster)],
   };
 }
 
@@ -185,6 +195,29 @@ async function execute(
   throw new InputError(
     `stack ${name} ended as ${after?.status ?? "removed"}, so it is as before: ${await reasons(stacks, name)}; mend that, then run this again`,
   );
+}
+
+/** Brings the small stacks of added clusters to this release, after the functions whose roles they name. */
+async function upgradeAdded(
+  { stackName }: UpgradeOptions,
+  { settings, serving, stack }: Found,
+  outputs: StackState["outputs"],
+  ports: UpgradePorts,
+  print: Print,
+): Promise<void> {
+  const table = tableOfRecords({ ...stack, outputs });
+  if (table === undefined) return;
+  const { account } = await ports.account.caller();
+  const records = ports.clusterRecords(table);
+  for (const record of serving.records) {
+    const { name, roles: before } = record;
+    const ownName = addedStackName(stackName, name);
+    const own = before === undefined ? undefined : readDeployedCluster(await ports.stacks.metadata(ownName), ownName);
+    if (before === undefined || own === undefined) continue;
+    const roles = await deployAddedStack({ settings, ...own, outputs, account }, ports, print);
+    if (roles.lifecycle !== before.lifecycle || roles.catalog !== before.catalog) await records.put({ ...record, roles });
+  }
+  if (serving.records.length > 0) await fitEventSources(await ports.stacks.resources(stackName), serving.names.length, ports.eventSources);
 }
 
 async function examined(

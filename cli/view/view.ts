@@ -126,6 +126,22 @@ async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partia
   });
 }
 
+/** With the clusters that were added to the stack, which its table has. */
+async function withAdded(
+  named: readonly string[],
+  { AccessPath: path, TableName: tableName }: Readonly<Record<string, string>>,
+  region: string,
+): Promise<readonly string[]> {
+  if (path === undefined || tableName === undefined) return named;
+  const [{ DynamoDBClient }, { dynamoClusterRecords }, { servingBy }] = await Promise.all([
+    import("@aws-sdk/client-dynamodb"),
+    import("../../functions/adapters/store/dynamodb-clusters.ts"),
+    import("../installation/serving.ts"),
+  ]);
+  const records = await dynamoClusterRecords({ tableName, client: new DynamoDBClient({ region }) }).list();
+  return servingBy(named, records).names;
+}
+
 /** The clusters that a stack serves. */
 async function choicesOf({
   stack,
@@ -140,7 +156,8 @@ async function choicesOf({
   const outputs = await stackOutputs(stack, ownCaller("CLOUDFORMATION", region)).catch((error: unknown) => {
     throw new InputError(`${error instanceof Error ? error.message : String(error)}; name the clusters with --cluster`);
   });
-  const names = outputs["Clusters"]?.split(",") ?? [];
+  const named = outputs["Clusters"]?.split(",") ?? [];
+  const names = await withAdded(named, outputs, region);
   if (names.length === 0) throw new InputError(`stack ${stack} in ${region} has no output Clusters; name its clusters with --cluster`);
   return names.map((cluster) => ({ cluster, stack, region }));
 }

@@ -101,10 +101,10 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
   [
     "status reads the stack that was deployed: its version, functions, dead-letter queues and webhook",
     async () => {
-      const { account, clusterApi, stacks, secret } = ports;
+      const { account, clusterApi, clusterRecords, stacks, secret } = ports;
       const inspector = awsInspector(ministack.region, () => caller);
       const options = { cluster: "c1", region: ministack.region, stackName: "karpenter-serverless", json: false };
-      const { output } = await status(options, { account, clusterApi, stacks, secret, inspector, now: Date.now });
+      const { output } = await status(options, { account, clusterApi, clusterRecords, stacks, secret, inspector, now: Date.now });
       lines = output.split("\n");
       console.log(output);
       has(`ok     stack: karpenter-serverless ${VERSION}`);

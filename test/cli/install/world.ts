@@ -1,11 +1,17 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InstallPorts, KubeObject, StackEvent, StackResource } from "../../../cli/install/ports.ts";
+import type { EventSource, InstallPorts, KubeObject, StackEvent, StackResource } from "../../../cli/install/ports.ts";
 import type { UninstallPorts } from "../../../cli/uninstall/ports.ts";
+import type { ClusterRecord } from "../../../core/model/cluster-record.ts";
 import { NotFoundError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { VERSION } from "../../../functions/adapters/version.ts";
+import type { AddedCluster } from "../../../infra/added-cluster-stack.ts";
+import { DEPLOYED } from "../../../infra/deployed.ts";
 import type { DeploymentSettings } from "../../../infra/settings.ts";
+import { memoryClusterRecords } from "../../support/cluster-records.ts";
 
 export const ACCOUNT = "111122223333";
 export const ROLE = `arn:aws:iam::${ACCOUNT}:role/KarpenterNodeRole-c1`;
@@ -58,9 +64,31 @@ export class World {
   /** The call at which the installer is killed, before it or right after it had its effect. */
   killAt: { readonly call: number; readonly when: "before" | "after" } | undefined;
 
+  /** The small stacks of clusters that were added, by name. */
+  readonly small = new Map<string, { status: string; templateUrl: string; outputs: Readonly<Record<string, string>> }>();
+  /** What each of them was made from, by the key of its template. */
+  readonly added = new Map<string, AddedCluster>();
+  readonly clusters = new Map<string, ClusterRecord>();
+  /** The event sources of the stack, by their ids. */
+  readonly sources = new Map<string, EventSource>();
+  /** Updates and creations of the functions' stack, and removals. */
+  readonly orders: string[] = [];
+
   /** What remains, for comparison. */
   end(): object {
-    return { bucket: [...this.bucket.keys()].sort(), stack: this.stack, objects: [...this.objects].sort(([a], [b]) => (a < b ? -1 : 1)) };
+    return {
+      small: [...this.small].map(([name, { status, outputs }]) => [
+        name,
+        status === "UPDATE_COMPLETE" ? "CREATE_COMPLETE" : status,
+        outputs,
+      ]),
+      // How often a record was written does not matter.
+      clusters: [...this.clusters.values()].map(({ version: _, ...record }) => record),
+      sources: [...this.sources],
+      bucket: [...this.bucket.keys()].sort(),
+      stack: this.stack,
+      objects: [...this.objects].sort(([a], [b]) => (a < b ? -1 : 1)),
+    };
   }
 
   ports(changed: Partial<InstallPorts["account"]> = {}): InstallPorts {
@@ -77,6 +105,16 @@ export class World {
           b: { source: { path: `${name}.template.json`, packaging: "file" }, destinations: { here: { objectKey: "template.json" } } },
         };
         writeFileSync(join(outDir, `${name}.assets.json`), JSON.stringify({ files }));
+      },
+      synthesizeAdded: async (added) => {
+        const text = JSON.stringify({ cluster: added.cluster, createNodeRoles: added.createNodeRoles, roles: added.functionRoles });
+        this.added.set(`${createHash("sha256").update(text).digest("hex")}.template.json`, added);
+        return text;
+      },
+      clusterRecords: () => memoryClusterRecords(this.clusters, call),
+      eventSources: {
+        read: (id) => call(() => this.sources.get(id) ?? { batchSize: 10 }),
+        change: (id, to) => call(() => void this.sources.set(id, to)),
       },
       account: {
         caller: async () => ({ account: ACCOUNT, arn: `arn:aws:iam::${ACCOUNT}:role/me` }),
@@ -110,17 +148,25 @@ export class World {
         url: (key) => `https://bucket/${key}`,
       }),
       stacks: {
-        describe: () => call(() => this.#settle()),
-        create: (_, templateUrl) => call(() => this.#begin("CREATE", templateUrl)),
-        update: (_, templateUrl) =>
+        describe: (name) => call(() => (isSmall(name) ? this.#settleSmall(name) : this.#settle())),
+        create: (name, templateUrl) =>
+          call(() => (isSmall(name) ? this.#beginSmall(name, "CREATE", templateUrl) : this.#begin("CREATE", templateUrl))),
+        update: (name, templateUrl) =>
           call(() => {
+            if (isSmall(name)) {
+              if (this.small.get(name)?.templateUrl === templateUrl) return false;
+              this.#beginSmall(name, "UPDATE", templateUrl);
+              return true;
+            }
             if (this.stack?.templateUrl === templateUrl) return false;
             this.#begin("UPDATE", templateUrl);
             return true;
           }),
-        remove: () =>
+        remove: (name) =>
           call(() => {
-            if (this.undeletable !== undefined && this.stack !== undefined) {
+            this.orders.push(`DELETE ${name}`);
+            if (isSmall(name)) this.small.delete(name);
+            else if (this.undeletable !== undefined && this.stack !== undefined) {
               this.#tell(STACK, "DELETE_IN_PROGRESS");
               this.#tell("NodeRole", "DELETE_FAILED", this.undeletable);
               this.stack = { ...this.stack, status: "DELETE_FAILED" };
@@ -128,7 +174,7 @@ export class World {
           }),
         resources: () => call(() => this.resources),
         events: () => call(() => [...this.events].reverse()),
-        metadata: () => call(() => this.metadata),
+        metadata: (name) => call(() => (isSmall(name) ? this.#metadataOf(name) : this.metadata)),
       },
       clusterApi: () => ({
         observe: () => call(() => ({ mayInstall: this.mayInstall, ...(this.karpenter !== undefined && { karpenter: this.karpenter }) })),
@@ -212,7 +258,35 @@ export class World {
     if (verb === "UPDATE" && this.stack === undefined) throw new Error("UPDATE of a stack that is not there");
     if (this.bucket.get(templateUrl.split("/").at(-1) ?? "") === undefined) throw new Error("there is no template");
     this.#tell(STACK, `${verb}_IN_PROGRESS`);
+    this.orders.push(`${verb} ${STACK}`);
     this.stack = { status: `${verb}_IN_PROGRESS`, templateUrl, outputs: this.stack?.outputs ?? {} };
+  }
+
+  #beginSmall(name: string, verb: "CREATE" | "UPDATE", templateUrl: string): void {
+    if (this.bucket.get(templateUrl.split("/").at(-1) ?? "") === undefined) throw new Error("there is no template");
+    if (verb === "CREATE" && this.small.has(name)) throw new Error(`stack ${name} in us-west-2: Stack [${name}] already exists`);
+    this.orders.push(`${verb} ${name}`);
+    this.#tell(name, `${verb}_IN_PROGRESS`);
+    this.small.set(name, { status: `${verb}_IN_PROGRESS`, templateUrl, outputs: this.small.get(name)?.outputs ?? {} });
+  }
+
+  #settleSmall(name: string): { readonly status: string; readonly outputs: Readonly<Record<string, string>> } | undefined {
+    const stack = this.small.get(name);
+    if (stack === undefined || !stack.status.endsWith("_IN_PROGRESS")) return stack;
+    const added = this.added.get(stack.templateUrl.split("/").at(-1) ?? "");
+    const cluster = added?.cluster.name ?? "";
+    const outputs = {
+      ...{ ServedBy: STACK, Cluster: cluster, Version: VERSION },
+      ...{ LifecycleRoleArn: roleOf(cluster, "lifecycle"), CatalogRoleArn: roleOf(cluster, "catalog") },
+      ...(added?.createNodeRoles && { ClustersWithNodeRole: cluster }),
+    };
+    this.small.set(name, { ...stack, status: `${stack.status.split("_")[0]}_COMPLETE`, outputs });
+    return { ...stack };
+  }
+
+  #metadataOf(name: string): Readonly<Record<string, unknown>> {
+    const added = this.added.get(this.small.get(name)?.templateUrl.split("/").at(-1) ?? "");
+    return added === undefined ? {} : { [DEPLOYED]: { version: VERSION, cluster: added.cluster, createNodeRoles: added.createNodeRoles } };
   }
 
   /** What is under way ends a look later. */
@@ -277,6 +351,12 @@ export class World {
     this.objects.set(keyOf(object), object);
   }
 }
+
+const isSmall = (stack: string): boolean => stack.includes("-access-");
+
+/** The role of a function in the small stack of a cluster. */
+export const roleOf = (cluster: string, name: string): string =>
+  `arn:aws:iam::${ACCOUNT}:role/karpenter-serverless/${STACK}/${name}/${cluster}-role`;
 
 /** The installer's process ends here. */
 export class Killed extends Error {}

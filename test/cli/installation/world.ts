@@ -49,9 +49,9 @@ export class Installed extends World {
   }
 
   installationPorts(changed: Partial<InstallationPorts["account"]> = {}): InstallationPorts {
-    const { account, stacks, clusterApi, secret } = this.ports(changed);
+    const { account, stacks, clusterApi, clusterRecords, secret } = this.ports(changed);
     return {
-      ...{ account, clusterApi, secret, now: () => NOW },
+      ...{ account, clusterApi, clusterRecords, secret, now: () => NOW },
       stacks: {
         ...stacks,
         describe: async (name) => {
