@@ -8,6 +8,7 @@ import { personsQuestion } from "./persons-calls.ts";
 import { type AwsCall, type RawRequest, understand } from "./request.ts";
 import { type AccountSettings, judgeResource, type Made, refusalOf } from "./rules.ts";
 import { inputFaults, modelOf } from "./service-models.ts";
+import { startSessions } from "./sessions.ts";
 
 /**
  * An AWS account: MiniStack and the fake EC2 behind one address, which judges every call by AWS's own service models,
@@ -24,6 +25,10 @@ export interface Account {
   readonly shapeFaults: readonly string[];
   /** What the account has refused: the rule or "IAM", and AWS's words. */
   readonly refusals: readonly string[];
+  /** What was ordered of CloudFormation, in order: "UpdateStack NAME". */
+  readonly orders: readonly string[];
+  /** ARNs of the roles that functions have assumed. */
+  readonly assumedRoles: readonly string[];
   /** Actions of the person, also through CloudFormation. */
   readonly personsActions: ReadonlySet<string>;
   /**
@@ -40,6 +45,8 @@ export interface AccountOptions {
   readonly settings: AccountSettings;
   /** EC2, SSM, Pricing and instance profiles; without it these calls go to MiniStack. */
   readonly fake?: FakeAws;
+  /** Where items of tables are, which functions and the person read and write; MiniStack's own tables without it. */
+  readonly itemsUrl?: string;
   /** Variables of the functions. */
   readonly functionsEnv?: (url: string) => Readonly<Record<string, string>>;
   /** EC2's buckets by the kind of action: Amazon EC2 API Reference, Request throttling. */
@@ -54,12 +61,14 @@ export async function startAccount({
   dataDir,
   settings,
   fake,
+  itemsUrl,
   functionsEnv,
   ec2Buckets,
   timeScale = 1,
   lagMs = 0,
 }: AccountOptions): Promise<Account> {
   const calls: string[] = [];
+  const orders: string[] = [];
   const shapeFaults = new Set<string>();
   const refusals: string[] = [];
   const personsActions = new Set<string>();
@@ -84,8 +93,12 @@ export async function startAccount({
     ...{ dataDir, region: settings.region, accountId: settings.account, timeScale },
     env: { HARNESS_ACCOUNT: url, ...functionsEnv?.(url) },
   });
+  const sessions = startSessions(ministack, () => fake?.state);
   const account: Account = {
-    ...{ url, ministack, settings, calls, refusals, personsActions },
+    ...{ url, ministack, settings, calls, orders, refusals, personsActions },
+    get assumedRoles() {
+      return sessions.assumed();
+    },
     get shapeFaults() {
       return [...shapeFaults];
     },
@@ -121,12 +134,14 @@ export async function startAccount({
     const call = understand(raw);
     if (call === undefined) return forward(raw, response, ministack.url);
     calls.push(`${call.service}:${call.action ?? `${raw.method} ${raw.url.split("?")[0]}`}`);
+    if (call.service === "cloudformation" && /^(Create|Update|Delete|Execute)(Stack|ChangeSet)$/.test(call.action ?? ""))
+      orders.push(`${call.action} ${String((call.input as { readonly StackName?: string }).StackName)}`);
     numbered += 1;
     const number = numbered;
     hook?.(number, "before");
-    const answer = judge(call, `${raw.method} ${raw.url}`) ?? (await missingTypes(call));
+    const answer = judge(call, `${raw.method} ${raw.url}`) ?? (await missingTypes(call)) ?? (await ofSession(call));
     if (answer !== undefined) send(response, answer);
-    else if (!isAboutStack(call)) await forward(raw, response, isForFake(call) && fake !== undefined ? fake.url : ministack.url);
+    else if (!isAboutStack(call)) await forward(raw, response, targetOf(call));
     else {
       const question = `${call.action} ${JSON.stringify(call.input)}`;
       const isStale = Date.now() < stackChangedAt + lagMs;
@@ -176,6 +191,20 @@ export async function startAccount({
       if (!bucket(Date.now())) return refused(call, "RequestLimitExceeded", "Request limit exceeded.", 503);
     }
     return ownAnswer(call, account.settings, ministack, [...made.values()]);
+  }
+
+  function targetOf(call: AwsCall): string {
+    if (itemsUrl !== undefined && isAboutItems(call)) return itemsUrl;
+    return isForFake(call) && fake !== undefined ? fake.url : ministack.url;
+  }
+
+  /** What IAM says of a function that assumes a role, and of what it does with it. */
+  async function ofSession(call: AwsCall): Promise<Reply | undefined> {
+    const isAsked = call.service === "sts" && call.action === "AssumeRole";
+    const refusal = isAsked ? await sessions.refusedToAssume(call) : sessions.refused(call);
+    if (refusal === undefined) return undefined;
+    refusals.push(`IAM: ${refusal}`);
+    return refused(call, call.service === "ec2" ? "UnauthorizedOperation" : "AccessDenied", refusal, 403);
   }
 
   /** AWS CloudFormation User Guide, Troubleshooting, Template validation error: types that a region does not have. */
@@ -239,9 +268,13 @@ async function answerOf(raw: RawRequest, target: string): Promise<Reply & { read
   };
 }
 
+const isAboutItems = ({ service, action = "" }: AwsCall): boolean =>
+  service === "dynamodb" && (/Item(s)?$/.test(action) || action === "Query" || action === "Scan");
+
 /** Roles are CloudFormation's, so MiniStack's; instance profiles are of the fake EC2. */
 const isForFake = ({ service, action = "" }: AwsCall): boolean =>
   ["ec2", "ssm", "pricing"].includes(service) ||
+  (service === "sts" && action === "AssumeRole") ||
   (service === "eks" && action === "DescribeCluster") ||
   (service === "iam" && action.includes("InstanceProfile"));
 

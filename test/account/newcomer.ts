@@ -46,9 +46,15 @@ const PERSON = {
 
 /**
  * Plays what a newcomer does, prints what was typed and "N passed, N failed", and sets the exit code. Schedules run
- * `timeScale` times as fast.
+ * `timeScale` times as fast. The account has the clusters `others`, too.
  */
-export async function asNewcomer(name: string, timeScale: number, play: (newcomer: Newcomer) => Promise<void>): Promise<void> {
+export async function asNewcomer(
+  name: string,
+  timeScale: number,
+  play: (newcomer: Newcomer) => Promise<void>,
+  others: readonly string[] = [],
+): Promise<void> {
+  const names = [CLUSTER, ...others];
   const dir = mkdtempSync(join(tmpdir(), `${name}-`));
   const typed: string[] = [];
   let passed = 0;
@@ -69,22 +75,28 @@ export async function asNewcomer(name: string, timeScale: number, play: (newcome
   const urls = await startPublicUrls(dir, REGION);
   const stage = await startStage({
     dataDir: dir,
-    readyAfter: "1s",
+    ...{ readyAfter: "1s", others },
     // Right after a launch EC2 does not know the instance yet (Amazon EC2 API Reference, Eventual consistency).
-    aws: { bootDelayMs: 1_000, terminateDelayMs: 1_000, visibleAfterMs: 2_000, profileVisibleAfterMs: 2_000, instanceProfiles: {} },
+    aws: {
+      bootDelayMs: 1_000,
+      terminateDelayMs: 1_000,
+      visibleAfterMs: 2_000,
+      profileVisibleAfterMs: 2_000,
+      ...{ instanceProfiles: {}, roles: names.map((one) => `KarpenterNodeRole-${one}`) },
+    },
     clusterEnv: urls.env,
   });
   const dynamodb = await startDynamoDbLocal({ dataDir: dir });
   const account = await startAccount({
     dataDir: dir,
     settings: accountWith({
-      ...{ clusters: { [CLUSTER]: "API" }, roles: ["AWSServiceRoleForEC2Spot"], accessEntries: [] },
-      logGroups: { [`/aws/eks/${CLUSTER}/cluster`]: 0 },
+      ...{ clusters: Object.fromEntries(names.map((one) => [one, "API"])), roles: ["AWSServiceRoleForEC2Spot"], accessEntries: [] },
+      logGroups: Object.fromEntries(names.map((one) => [`/aws/eks/${one}/cluster`, 0])),
     }),
-    fake: stage.fake,
+    ...{ fake: stage.fake, itemsUrl: dynamodb.url },
     ...{ ec2Buckets: EC2_BUCKETS, lagMs: 1_000, timeScale },
     functionsEnv: (url) => ({
-      ...Object.fromEntries(["EC2", "SSM", "PRICING", "EKS", "IAM"].map((service) => [`AWS_ENDPOINT_URL_${service}`, url])),
+      ...Object.fromEntries(["EC2", "SSM", "PRICING", "EKS", "IAM", "STS"].map((service) => [`AWS_ENDPOINT_URL_${service}`, url])),
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
     }),
   });
@@ -93,19 +105,22 @@ export async function asNewcomer(name: string, timeScale: number, play: (newcome
   mkdirSync(home);
   // MiniStack speaks plain HTTP, which the queues of a deployment refuse.
   writeFileSync(join(home, "settings.json"), JSON.stringify({ clusters: [{ name: CLUSTER }], architecture: "x86_64", enforceTls: false }));
-  await stage.cluster.setIdentities([PERSON]);
+  const clusters = [stage.cluster, ...stage.others];
+  for (const cluster of clusters) await cluster.setIdentities([PERSON]);
 
   /** What EKS and DynamoDB do when the stack is there: let the functions in, and have its table. */
   let isOver = false;
   const following = (async () => {
     for (let known = ""; !isOver; await sleep(FOLLOW_MS)) {
-      const identities = await clusterIdentities(account.ministack, CLUSTER).catch(() => []);
-      const keys = identities.map(({ accessKeyId }) => accessKeyId).join();
+      const identities = await Promise.all(
+        clusters.map(({ clusterName }) => clusterIdentities(account.ministack, clusterName).catch(() => [])),
+      );
+      await copyTables({ from: account.ministack, dynamodb }).catch(() => {});
+      const keys = identities.map((some) => some.map(({ accessKeyId }) => accessKeyId).join()).join(" ");
       if (keys === known) continue;
       known = keys;
       // A cluster that is deleted takes nobody in.
-      await stage.cluster.setIdentities([PERSON, ...identities]).catch(() => {});
-      await copyTables({ from: account.ministack, dynamodb });
+      for (const [i, cluster] of clusters.entries()) await cluster.setIdentities([PERSON, ...(identities[i] ?? [])]).catch(() => {});
       await limitPollers(account.ministack).catch(() => {});
     }
   })();

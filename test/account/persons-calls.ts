@@ -35,6 +35,7 @@ export function personsQuestion({ service, action, input }: AwsCall, { region, a
         : `arn:aws:iam::${account}:role/${one("RoleName")}`,
     ec2: () => (action.startsWith("Describe") ? "*" : arn(OF_EC2[action] ?? "launch-template/lt-1")),
     dynamodb: () => arn(`table/${one("TableName")}`),
+    lambda: () => (given["UUID"] === undefined ? "*" : arn(`event-source-mapping:${one("UUID")}`)),
   };
   return {
     action: RENAMED[name] ?? name,

@@ -21,5 +21,13 @@ export function dynamodbQuestions(
   }
   if (action === "BatchGetItem" || action === "BatchWriteItem")
     return Object.keys(body["RequestItems"] ?? {}).map((table) => ask(action, table));
-  return [ask(action, body["TableName"], body["IndexName"])];
+  const asked = ask(action, body["TableName"], body["IndexName"]);
+  const partition = action === "Query" && body["IndexName"] === undefined ? partitionOf(body) : undefined;
+  return [partition === undefined ? asked : { ...asked, context: { "dynamodb:LeadingKeys": [partition] } }];
+}
+
+/** The value of the partition key that a query names. */
+function partitionOf({ KeyConditionExpression: condition, ExpressionAttributeValues: values }: Readonly<Record<string, unknown>>) {
+  const [, name = ""] = /\bpk = (:\w+)/.exec(String(condition)) ?? [];
+  return ((values ?? {}) as Readonly<Record<string, { readonly S?: string }>>)[name]?.S;
 }
