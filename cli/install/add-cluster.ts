@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ClusterRecord } from "../../core/model/cluster-record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import { PROGRAM } from "../../functions/adapters/program.ts";
+import { SETTINGS } from "../../functions/adapters/setting-table.ts";
 import { type Deployed, readDeployed } from "../../infra/deployed.ts";
 import { addedStackName } from "../../infra/role-names.ts";
 import { type ClusterSettings, type DeploymentSettings, parseSettings } from "../../infra/settings.ts";
@@ -106,8 +107,10 @@ function strangeKeys(given: DeploymentSettings, deployed: DeploymentSettings): r
   const keys = (Object.keys(given) as (keyof DeploymentSettings)[]).filter(
     (key) => !own.has(key) && !isDeepStrictEqual(given[key], usual[key]) && !isDeepStrictEqual(given[key], deployed[key]),
   );
+  // What the functions do without a setting is as good as a setting that says it.
+  const usualOf = new Map<string, string>(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback]));
   const settings = Object.entries(given.settings).flatMap(([name, value]) =>
-    deployed.settings[name] === value ? [] : [`settings.${name}`],
+    (deployed.settings[name] ?? usualOf.get(name)) === value ? [] : [`settings.${name}`],
   );
   return [...keys, ...settings];
 }

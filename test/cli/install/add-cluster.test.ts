@@ -187,6 +187,13 @@ describe("install of a further cluster", () => {
     expect([world.orders, world.clusters.size, world.objects.size]).toEqual([[], 0, 0]);
   });
 
+  it("a setting that says what the functions do anyway is not refused", async () => {
+    const world = new Stacked();
+    const given = { clusters: [{ name: "c2" }], settings: { LOG_LEVEL: "info", BATCH_MAX_DURATION: "10s" } };
+    const { answer } = await run(world, { settings: parseSettings(given, "test") });
+    expect(answer).not.toBeInstanceOf(Error);
+  });
+
   it("a stack of an older release is not updated for another cluster, and the person is told to upgrade it", async () => {
     const world = new Stacked();
     const { AccessPath: _, ...outputs } = world.outputs;
