@@ -8,6 +8,9 @@ const CLUSTER = "eks:eks-cluster-name";
 /** A launch may be on its way while records are lost, for so long, ms. */
 const IN_PROGRESS_MS = 60_000;
 
+/** From the end of a NodeClaim until its record is removed, ms: wake-ups fail, and a sweep looks again. */
+const FORGOTTEN_WITHIN_MS = 3 * 60_000;
+
 /** Whether the record of a machine may have been lost, so that its NodeClaim was adopted. */
 const mayBeAdopted = ({ instance }: SimulatedInstance, { faults }: Scene): boolean =>
   instance.launchedAt <= faults.recordsLostAt() + IN_PROGRESS_MS;
@@ -44,6 +47,9 @@ export const endsTold: Invariant = {
           const ends = about(told, instance.id, ["Removed", "Collected"]);
           // The answer of its launch was lost, and EC2 took it back before anybody looked for it.
           if (ends.length === 0 && !asked.has(instance.id) && about(told, instance.id, ["Launched", "Adopted"]).length === 0) continue;
+          // Its record was lost when its NodeClaim had just gone: nobody adopts it, and nobody tells of it.
+          const sinceGone = scene.faults.recordsLostAt() - (scene.history.claimOfInstance(instance.id)?.goneAt ?? Number.NaN);
+          if (ends.length === 0 && sinceGone >= 0 && sinceGone < FORGOTTEN_WITHIN_MS) continue;
           // Old lists show a machine that has gone, and what nobody owns is collected.
           const twice = isStale && ends.length === 2 && ends.some(({ type }) => type === "Collected");
           if (ends.length !== 1 && !twice) violated(`${instance.id} has ended, and the history tells of it ${ends.length} times`);
