@@ -18,6 +18,7 @@ import { putOnNode } from "./problem/put-on-node.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import { byRank, type Template } from "./problem/template.ts";
 import { TopologyState } from "./problem/topology-state.ts";
+import { type Bitset, isEmpty } from "./tables/bitset.ts";
 
 const REFUSED = 1;
 /** Rounds of packing in one attempt: one more each time that limits refuse nodes. No benchmark has tuned it. */
@@ -201,11 +202,18 @@ export class Attempt {
     }
     const isReal = new Set(real.map(({ index }) => index));
     const spent = new Set<Template>();
+    const narrowed = new Map<Template, Bitset>();
     for (let round = 0; round < MAX_PACKING_ROUNDS; round++) {
       const left = waiting.map((pods, index) => (isReal.has(index) ? pods.length : 0));
-      const proposals = proposeNodes(this.problem, left, this.topology, spent);
+      const proposals = proposeNodes(this.problem, left, this.topology, spent, narrowed);
       this.#proposals ??= proposals;
       if (proposals === undefined || !this.#followRound(real, waiting, proposals, spent)) break;
+      // What commitments still leave is for smaller machines; the last round is without them.
+      for (const template of round < MAX_PACKING_ROUNDS - 2 ? spent : []) {
+        if (template.paidFor === undefined) continue;
+        narrowed.set(template, this.limits.typesWithin(template));
+        if (!isEmpty(this.limits.typesWithin(template))) spent.delete(template);
+      }
     }
     this.#isByAddedPrice = true;
   }

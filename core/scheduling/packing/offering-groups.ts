@@ -35,15 +35,20 @@ export interface OfferingGroup {
   readonly options: readonly NodeOption[];
 }
 
+/** By template: those of its types that may be proposed. */
+export type Narrowed = ReadonlyMap<Template, Bitset>;
+
 /**
  * All node options for some kinds of pods, grouped by pool and by the kinds that they serve. `templates` are the pools
  * to look at, by default those of all kinds. Free offerings are left out, because the shadow prices of their
  * room would be 0.
+ * @param narrowed the only types of some templates
  */
 export function offeringGroupsFor(
   kinds: readonly PlacementKind[],
   width: number,
   templates: Iterable<Template> = new Set(kinds.flatMap(({ pools }) => pools)),
+  narrowed?: Narrowed,
 ): readonly OfferingGroup[] {
   const byText = new Map<string, { readonly template: Template; readonly kinds: readonly number[]; readonly prices: Float64Array }>();
   for (const template of templates) {
@@ -53,7 +58,7 @@ export function offeringGroupsFor(
         ? []
         : [{ kind, needs, types: template.table.admitted(set), offerings: offeringRequirementsOf(set.requirements) }];
     });
-    const groups = typesByKinds(template, own, width);
+    const groups = typesByKinds(template, own, width, narrowed?.get(template));
     for (const { offering, prices } of template.table.offerings) {
       const admitted = own.map(({ offerings }) => admits(offerings, offering));
       for (const { served, types } of groups) {
@@ -84,10 +89,11 @@ function typesByKinds(
   template: Template,
   kinds: readonly { readonly types: Bitset; readonly needs: readonly number[] }[],
   width: number,
+  allowed: Bitset = template.types,
 ): readonly { readonly served: readonly number[]; readonly types: number[] }[] {
   const byText = new Map<string, { readonly served: readonly number[]; readonly types: number[] }>();
   template.table.types.forEach((_, type) => {
-    if (!hasBit(template.types, type)) return;
+    if (!hasBit(allowed, type)) return;
     const served: number[] = [];
     for (let at = 0; at < kinds.length; at++) {
       const kind = kinds[at];

@@ -10,7 +10,7 @@ import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import { type Demand, demandOf, requiredZones } from "./demand.ts";
-import { type OfferingGroup, offeringGroupsFor } from "./offering-groups.ts";
+import { type Narrowed, type OfferingGroup, offeringGroupsFor } from "./offering-groups.ts";
 import { OptimalPacker } from "./optimal-packer.ts";
 import { MIN_GAIN, type NodeBatch, Packer, type PackingVariant, priceOf } from "./packer.ts";
 import { podsOf, repackParts } from "./repack-parts.ts";
@@ -99,29 +99,31 @@ const MAX_NODES_SCANNED = 240_000;
 /**
  * Proposes new nodes for the pods of each class that have no node yet (`left`: their number by class index), at the
  * lowest price that the search finds: packs with several variants, keeps the cheapest result, improves it by ruin and
- * recreate, and packs small parts of it optimally. Limits are not looked at; pools of `without` launch no nodes. The
- * amount of work is bounded by counts, never by time. Undefined when packing leaves out every class.
+ * recreate, and packs small parts of it optimally. Limits are not looked at; pools of `without` launch no nodes, and
+ * those of `narrowed` only some types. The amount of work is bounded by counts, never by time. Undefined when packing
+ * leaves out every class.
  */
 export function proposeNodes(
   problem: SchedulingProblem,
   left: readonly number[],
   topology: TopologyState,
   without?: ReadonlySet<Template>,
+  narrowed?: Narrowed,
 ): NodeProposals | undefined {
   const demand = demandOf(problem, left, topology, without);
   if (demand.items.length === 0) return undefined;
-  const cheapest = packed(problem, demand);
+  const cheapest = packed(problem, demand, narrowed);
   const pods = left.reduce((sum, n) => sum + n, 0);
   if (demand.forecastZones.length === 0 || pods > MAX_PODS_FOR_SECOND_FORECAST) return cheapest;
   const zones = [...new Set([...requiredZones(problem, left), ...demand.forecastZones])];
-  const shared = packed(problem, demandOf(problem, left, topology, without, zones));
+  const shared = packed(problem, demandOf(problem, left, topology, without, zones), narrowed);
   return shared.cost < cheapest.cost - MIN_GAIN ? shared : cheapest;
 }
 
 /** `proposeNodes` for one demand. */
-function packed(problem: SchedulingProblem, demand: Demand): NodeProposals {
+function packed(problem: SchedulingProblem, demand: Demand, narrowed?: Narrowed): NodeProposals {
   const width = problem.axis.names.length;
-  const offeringGroups = offeringGroupsFor(demand.kinds, width);
+  const offeringGroups = offeringGroupsFor(demand.kinds, width, undefined, narrowed);
   const proposals = (nodes: readonly NodeBatch[], isOptimal: boolean): NodeProposals => ({
     nodes: nodes.map((batch) => nodeFor(batch, offeringGroups[batch.offeringGroup], demand, problem.sets)),
     targets: targetsOf(demand, nodes),

@@ -77,6 +77,11 @@ describe("on-demand capacity that is paid for", () => {
     expect(newNodeClaims.filter(isOnDemand)).toHaveLength(want);
   });
 
+  it("is used up by smaller machines where the rest does not do for a larger one", () => {
+    const { newNodeClaims } = planned({ pods: pods(40, "web", { cpu: "800m" }) }, { paid: [share(M, 0.7)] });
+    expect(paidUse(newNodeClaims)).toBeCloseTo(0.7);
+  });
+
   it("of a zonal reserved instance is launched in its zone, as its type", () => {
     const paid = [share({ kind: "type", type: "m.x1", zone: "zone-b" }, 0.1)];
     const [claim] = planned({ pods: fillers(1) }, { paid }).newNodeClaims;
