@@ -1,3 +1,4 @@
+import { oncePer } from "../lib/once-per.ts";
 import { ownValue } from "../lib/own-value.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
@@ -69,7 +70,7 @@ function threshold(signal: string | undefined, capacityBytes: number): string | 
  * Capacity less all overhead, in milli-units; negative when more is reserved than the node has. Huge pages are
  * subtracted from the memory that they pin.
  */
-export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
+export const allocatableOf = oncePer((type: Pick<InstanceType, "capacity" | "overhead">): Resources => {
   const capacity = parseResources(type.capacity);
   let left: Resources = capacity;
   const { kubeReserved, systemReserved, evictionThreshold } = type.overhead;
@@ -82,4 +83,4 @@ export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">)
     if (name.startsWith("hugepages-")) allocatable["memory"] = Math.max(0, (allocatable["memory"] ?? 0) - (capacity[name] ?? 0));
   }
   return allocatable;
-}
+});

@@ -25,12 +25,14 @@ export interface NodeClaimStore {
    * intent that exists under the same intentId is not written again. An entry that names the NodeClaim of an intent is
    * written with that intent alone, and any other with the command. Throws ConflictError when the lease was lost or the
    * command has changed.
+   * @param onWritten gets the intents of each transaction once they are there, and is waited for before the next
    */
   writeIntents(
     lease: Lease,
     records: readonly NodeClaimRecord[],
     command?: CommandRecord,
     history?: readonly HistoryEntry[],
+    onWritten?: (written: readonly NodeClaimRecord[]) => Promise<void>,
   ): Promise<void>;
   /** Writes a record that must not exist yet (adoption). Throws ConflictError when it exists. */
   create(record: NodeClaimRecord, history?: readonly HistoryEntry[]): Promise<NodeClaimRecord>;

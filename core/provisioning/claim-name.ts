@@ -13,3 +13,18 @@ export function claimName(nodePool: string, seed: string): string {
   }
   return `${nodePool}-${suffix}`;
 }
+
+/**
+ * Names that no other NodeClaim has: each seed's own, or, where that is taken, one of the seed and a number. Of 14
+ * million names two are equal in every fifth plan for 2,500 nodes, and a name of 5,000 nodes is taken in every second.
+ * @param taken names of NodeClaims and records; what is given counts as taken from then on
+ */
+export function unusedNames(taken: Iterable<string>): (nodePool: string, seed: string) => string {
+  const used = new Set(taken);
+  return (nodePool, seed) => {
+    let name = claimName(nodePool, seed);
+    for (let attempt = 1; used.has(name); attempt++) name = claimName(nodePool, `${seed}/${attempt}`);
+    used.add(name);
+    return name;
+  };
+}

@@ -1,3 +1,4 @@
+import { oncePer } from "../lib/once-per.ts";
 import { ownValue } from "../lib/own-value.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, INTENT, NODE_POOL, REGISTERED, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
@@ -108,8 +109,10 @@ function least(types: readonly InstanceType[]): Resources {
   return Object.fromEntries(Object.keys(first).map((name) => [name, Math.min(...lists.map((list) => ownValue(list, name) ?? 0))]));
 }
 
+const capacityOf = oncePer(({ capacity }: InstanceType) => parseResources(capacity));
+
 function most(types: readonly InstanceType[]): Resources {
-  const lists = types.map(({ capacity }) => parseResources(capacity));
+  const lists = types.map(capacityOf);
   const names = new Set(lists.flatMap((list) => Object.keys(list)));
   return Object.fromEntries([...names].map((name) => [name, Math.max(...lists.map((list) => ownValue(list, name) ?? 0))]));
 }

@@ -10,14 +10,13 @@ import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import { overlayAnnotations } from "../node-overlay/annotations.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
-import { claimName } from "./claim-name.ts";
 
 export interface IntentFacts {
   readonly cluster: string;
   /** The intentId: random, or derived from a decision so that repeated writes of the decision agree. */
   readonly id: string;
-  /** Derived from `id` when absent. */
-  readonly name?: string;
+  /** A name that no other NodeClaim has (claim-name.ts). */
+  readonly name: string;
   readonly now: number;
   readonly reason: ClaimReason;
   readonly podUids: readonly string[];
@@ -34,7 +33,7 @@ export interface IntentFacts {
  * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go, NodeClaimTemplate.ToNodeClaim).
  */
 export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: IntentFacts): NodeClaimRecord {
-  const name = facts.name ?? claimName(pool.metadata.name, facts.id);
+  const { name } = facts;
   const { generation } = pool.metadata;
   return {
     cluster: facts.cluster,

@@ -9,6 +9,7 @@ import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isReschedulable, podKey, podUid } from "../pods/predicates.ts";
+import { unusedNames } from "../provisioning/claim-name.ts";
 import { withInFlight } from "../provisioning/in-flight.ts";
 import { intentFor } from "../provisioning/intent.ts";
 import { NOMINATION_MS } from "../provisioning/nominations.ts";
@@ -166,10 +167,11 @@ export function buy(stage: Stage, orders: readonly Order[]): { readonly stage: S
   const { snapshot } = stage;
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const uids = new Map([...(snapshot.virtualPods ?? []), ...snapshot.pods].map((pod) => [podKey(pod), podUid(pod)]));
-  const records = orders.flatMap(({ planned, ...facts }) => {
+  const nameOf = unusedNames(snapshot.nodeClaims.map(({ metadata }) => metadata.name));
+  const records = orders.flatMap(({ planned, id, name = nameOf(planned.nodePool, id), reason }) => {
     const pool: NodePool | undefined = pools.get(planned.nodePool);
     const podUids = planned.pods.flatMap((pod) => uids.get(pod) ?? []);
-    return pool ? [intentFor(planned, pool, { cluster: "what-if", now: snapshot.now, podUids, ...facts })] : [];
+    return pool ? [intentFor(planned, pool, { cluster: "what-if", now: snapshot.now, podUids, id, name, reason })] : [];
   });
   const nominated = new Map(snapshot.nominated);
   for (const { name, podUids } of records) for (const uid of podUids) if (!nominated.has(uid)) nominated.set(uid, name);

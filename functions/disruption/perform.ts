@@ -17,6 +17,7 @@ import type { ClusterState } from "../shared/cluster-state.ts";
 import { ignoreGone, retryOnConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
+import { writeIntents } from "../shared/write-intents.ts";
 import { writeStatus } from "../shared/write-status.ts";
 
 export interface CommandContext {
@@ -108,12 +109,12 @@ async function persist(change: () => Promise<void>): Promise<void> {
   await ignoreGone(retryOnConflict(MAX_TRIES, change));
 }
 
-/** Writes the intents and the command in one transaction, then wakes the lifecycle for each NodeClaim. */
+/** Writes the command and the intents, and wakes the lifecycle for each NodeClaim. */
 async function writeReplacements(
   { replacements, command }: Extract<CommandAction, { type: "WriteReplacements" }>,
   { lease, state, deps, history = [] }: CommandContext,
 ): Promise<void> {
-  const { cluster, store, wakeUps, now, settings } = deps;
+  const { cluster, now, settings } = deps;
   const createdAt = creationTimes(state.snapshot.pods);
   const pools = new Map(state.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(state.snapshot);
@@ -145,6 +146,5 @@ async function writeReplacements(
     made.map(({ record }) => record),
     settings.launchTogether,
   );
-  await store.writeIntents(lease, records, command, [...history, ...made.map(({ entry }) => entry)]);
-  await wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: cluster.name, claim: name })));
+  await writeIntents(lease, { records, command, history: [...history, ...made.map(({ entry }) => entry)] }, deps);
 }

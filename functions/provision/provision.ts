@@ -9,6 +9,7 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { unusedNames } from "../../core/provisioning/claim-name.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
@@ -34,6 +35,7 @@ import type { Quiet } from "../shared/quiet-sweep.ts";
 import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { reservePrice } from "../shared/stack-price.ts";
+import { writeIntents } from "../shared/write-intents.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
 import { isHeldOpen } from "./held-open.ts";
@@ -191,8 +193,7 @@ async function decide(
     const tookMs = deps.now() - began;
     const zones = podsByEffectiveZone(snapshot, pending.pods, deps.settings);
     reportPlan({ plan, real, final, records, pending, zones }, deps, tookMs);
-    await deps.store.writeIntents(lease, records, undefined, historyOf(plan, records, snapshot));
-    await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+    await writeIntents(lease, { records, history: historyOf(plan, records, snapshot) }, deps);
     if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);
     outcome = { ...outcome, plan, final, records };
   });
@@ -233,13 +234,16 @@ function intentsOf(
 ): { readonly plan: Plan; readonly records: readonly NodeClaimRecord[] } {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
+  const nameOf = unusedNames([...known.map(({ name }) => name), ...snapshot.nodeClaims.map(({ metadata }) => metadata.name)]);
   const nominated = isHeld ? podsToNominate(snapshot, plan) : new Set<string>();
   const made = plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
+    const id = newId();
     const facts = {
-      ...{ cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes },
+      ...{ id, name: nameOf(planned.nodePool, id), cluster: cluster.name, now: now(), reason: "provisioned" as const },
+      ...{ podUids, instanceTypes },
       refusals: refusalsOf(podUids, known),
       ...(isHeld && { heldFor: planned.pods.filter((pod) => nominated.has(pod)) }),
     };

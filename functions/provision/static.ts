@@ -3,6 +3,7 @@ import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import { plannedEntry } from "../../core/history/planned.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
+import { unusedNames } from "../../core/provisioning/claim-name.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { withLaunchGroups } from "../../core/provisioning/launch-groups.ts";
@@ -18,6 +19,7 @@ import { withLease } from "../shared/lease.ts";
 import { scheduleOf } from "../shared/schedule-of.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
+import { writeIntents } from "../shared/write-intents.ts";
 
 /**
  * Keeps static NodePools at their `replicas` (gate StaticCapacity): writes records of intent for missing NodeClaims,
@@ -65,13 +67,16 @@ async function addNodes(change: ReplicaChange, state: ClusterState, lease: Lease
   if (add < change.add) deps.log.info("nodepool price cap reached", { ...fieldsOf(change), "provision-count": add });
   if (add === 0) return state;
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
-  const intents = Array.from({ length: add }, () => intentFor(planned, nodePool, { ...facts, id: deps.newId() }));
+  const nameOf = unusedNames([...state.records.map(({ name }) => name), ...snapshot.nodeClaims.map(({ metadata }) => metadata.name)]);
+  const intents = Array.from({ length: add }, () => {
+    const id = deps.newId();
+    return intentFor(planned, nodePool, { ...facts, id, name: nameOf(nodePool.metadata.name, id) });
+  });
   const records = withLaunchGroups(intents, deps.settings.launchTogether);
   const history = records.map((record) => plannedEntry(planned, record, { instanceTypes, createdAt: new Map(), together: add }));
   if (!(await reservePrice(priceOfNodes(withInFlight(snapshot, records)), deps))) return state;
   logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
-  await deps.store.writeIntents(lease, records, undefined, history);
-  await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+  await writeIntents(lease, { records, history }, deps);
   return { ...state, snapshot: withInFlight(snapshot, records) };
 }
 

@@ -15,7 +15,8 @@ const POOL = nodePool();
 /** What the plan would write, or why it does not. */
 function written(plan: Plan, pool: NodePool = POOL): readonly (readonly string[])[] {
   return plan.newNodeClaims.map((planned) => {
-    const { manifest } = intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW, reason: "provisioned", podUids: [] });
+    const facts = { cluster: "c1", id: "0123456789abcdef", name: "default-x7k2p", now: NOW, podUids: [] };
+    const { manifest } = intentFor(planned, pool, { ...facts, reason: "provisioned" });
     const problem = nodeClaimProblem(manifest);
     return [...schemaProblems("NodeClaim", manifest).map(({ message }) => message), ...(problem === undefined ? [] : [problem])];
   });

@@ -1,5 +1,5 @@
 import type { CommandRecord } from "../../model/command-record.ts";
-import { claimName } from "../../provisioning/claim-name.ts";
+import { unusedNames } from "../../provisioning/claim-name.ts";
 import type { NamedReplacement } from "./command-action.ts";
 
 /**
@@ -8,12 +8,9 @@ import type { NamedReplacement } from "./command-action.ts";
  * @param taken names of other NodeClaims.
  */
 export function nameReplacements(command: CommandRecord, taken: ReadonlySet<string>): readonly NamedReplacement[] {
-  const used = new Set(taken);
+  const nameOf = unusedNames(taken);
   return command.replacements.map((planned, i) => {
     const intentId = `${command.id}/${i}`;
-    let name = claimName(planned.nodePool, intentId);
-    for (let attempt = 1; used.has(name); attempt++) name = claimName(planned.nodePool, `${intentId}/${attempt}`);
-    used.add(name);
-    return { name, intentId, planned };
+    return { name: nameOf(planned.nodePool, intentId), intentId, planned };
   });
 }

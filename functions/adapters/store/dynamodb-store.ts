@@ -286,9 +286,10 @@ export function dynamoNodeClaimStore(options: {
     new ConflictError(`Disruption command ${command.id} has changed or gone since version ${command.version} was read.`);
 
   return {
-    async writeIntents(lease, records, command, history = []) {
+    async writeIntents(lease, records, command, history = [], onWritten = async () => {}) {
       for (const [i, batch] of intentBatches(records, command !== undefined, kept.kept(history)).entries()) {
         await writeBatch(lease, batch, i === 0 ? command : undefined);
+        await onWritten(batch.intents.map(({ record }) => record));
       }
     },
     async create(record, history) {

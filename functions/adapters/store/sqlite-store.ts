@@ -166,7 +166,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     new ConflictError(`NodeClaim ${record.name} has changed or gone since version ${record.version} was read.`);
 
   return {
-    async writeIntents(lease, records, command, entries) {
+    async writeIntents(lease, records, command, entries, onWritten = async () => {}) {
       // The same transactions as in DynamoDB, so that a conflict leaves the same intents written.
       for (const [i, { intents, history }] of intentBatches(records, command !== undefined, entries).entries()) {
         const items = [...(i === 0 && command !== undefined ? [command] : []), ...intents.flatMap((one) => [one.record, ...one.history])];
@@ -182,6 +182,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
             insertIntent(record, told);
           }
         });
+        await onWritten(intents.map(({ record }) => record));
       }
     },
     create: (record, history) =>

@@ -244,6 +244,23 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
       ],
     );
   },
+  "writeIntents tells of the intents of each transaction once they are written, and before the next": async (store) => {
+    const many = Array.from({ length: 120 }, (_, i) => record(`n${String(i).padStart(3, "0")}`));
+    const told: string[] = [];
+    await store.writeIntents(await lease(store), many, undefined, [], async (written) => {
+      told.push(...names(written));
+      assert.deepEqual(names(await store.list(CLUSTER)), told);
+      if (told.length === written.length) assert.ok(written.length < many.length);
+    });
+    assert.deepEqual(told, names(many));
+  },
+  "writeIntents tells of the same intents when it is repeated": async (store) => {
+    const held = await lease(store);
+    await store.writeIntents(held, [record("a")]);
+    const told: string[] = [];
+    await store.writeIntents(held, [record("a"), record("b")], undefined, [], async (written) => void told.push(...names(written)));
+    assert.deepEqual(told, ["a", "b"]);
+  },
   "writeIntents leaves alone what the same intent made before": async (store) => {
     const held = await lease(store);
     await store.writeIntents(held, [record("a")]);

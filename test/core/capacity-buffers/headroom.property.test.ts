@@ -97,8 +97,8 @@ function carriedOut(snapshot: Snapshot, plan: Plan): Snapshot {
   const [pool = nodePool()] = snapshot.nodePools;
   const records = plan.newNodeClaims.map((planned, i): NodeClaimRecord => {
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
-    const facts = { cluster: "c", id: `intent-${i}`, now: 0, reason: "provisioned" as const, podUids: nominees(planned), instanceTypes };
-    return intentFor(planned, pool, facts);
+    const facts = { cluster: "c", id: `intent-${i}`, name: `default-${i}`, now: 0, reason: "provisioned" as const, instanceTypes };
+    return intentFor(planned, pool, { ...facts, podUids: nominees(planned) });
   });
   const nominated = new Map(records.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name])));
   const places = new Map(plan.existingNodes.flatMap(({ name, pods }) => pods.map((key) => [key, name] as const)));

@@ -92,7 +92,8 @@ describe("headroom in flight", () => {
     const uids = new Map(before.virtualPods?.map(({ metadata }) => [`default/${metadata.name}`, metadata.uid ?? ""]));
     const records = solve(before).newNodeClaims.map((planned, i): NodeClaimRecord => {
       const podUids = planned.pods.flatMap((name) => uids.get(name) ?? []);
-      return intentFor(planned, nodePool(), { cluster: "c", id: `intent-${i}`, now: 0, reason: "provisioned", podUids });
+      const facts = { cluster: "c", id: `intent-${i}`, name: `default-${i}`, now: 0, reason: "provisioned" } as const;
+      return intentFor(planned, nodePool(), { ...facts, podUids });
     });
     const nominated = new Map(records.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name])));
     return withInFlight({ ...before, nominated }, records);

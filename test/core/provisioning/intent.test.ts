@@ -36,17 +36,10 @@ const planned: PlannedNodeClaim = {
   pricePerHour: 0.05,
 };
 
-const intent = intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW, reason: "provisioned", podUids: ["u"] });
+const FACTS = { cluster: "c1", id: "0123456789abcdef", name: "default-x7k2p", now: NOW, podUids: ["u"] } as const;
+const intent = intentFor(planned, pool, { ...FACTS, reason: "provisioned" });
 
 describe("an intent", () => {
-  it("an intent names its NodeClaim after the NodePool, equally for equal ids", () => {
-    expect(intent.name).toMatch(/^default-[0-9a-z]{5}$/);
-    expect(intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW + 1, reason: "empty", podUids: [] }).name).toBe(
-      intent.name,
-    );
-    expect(intentFor(planned, pool, { cluster: "c1", id: "x", name: "given", now: NOW, reason: "empty", podUids: [] }).name).toBe("given");
-  });
-
   it("an intent has labels, annotations and owner of its NodePool", () => {
     const { metadata } = intent.manifest;
     expect(metadata.labels).toEqual({ team: "a", shard: "7", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "own" });
@@ -63,7 +56,7 @@ describe("an intent", () => {
   it("an intent says whether overlays changed its possible types", () => {
     const type = instanceType("m5.large", 2, 8);
     const offerings = type.offerings.map((offering) => ({ ...offering, priceOverlaid: true as const }));
-    const facts = { cluster: "c1", id: "x", now: NOW, reason: "provisioned" as const, podUids: [] };
+    const facts = { ...FACTS, reason: "provisioned" as const };
     const annotationsWith = (types: readonly InstanceType[]) =>
       Object.keys(intentFor(planned, pool, { ...facts, instanceTypes: types }).manifest.metadata.annotations ?? {});
     expect(annotationsWith([{ ...type, offerings, capacityOverlaid: true }])).toEqual(

@@ -15,7 +15,7 @@ function pool(requirements: readonly (typeof SMALL | typeof TEAM)[]) {
 function manifest(requirements: readonly (typeof SMALL | typeof TEAM)[]) {
   const planned = staticClaim(pool(requirements), TYPES);
   if ("none" in planned) throw new Error(planned.none);
-  const facts = { cluster: "c", id: "i", now: NOW, reason: "provisioned", podUids: [] } as const;
+  const facts = { cluster: "c", id: "i", name: "n", now: NOW, reason: "provisioned", podUids: [] } as const;
   return intentFor(planned.ok, pool(requirements), facts);
 }
 
