@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type Connection, serverOf } from "./connection.ts";
 import { eachLine } from "./lines.ts";
+import { parsedWithoutManagedFields } from "./without-managed-fields.ts";
 
 export interface ApiRequest {
   /** The body of a PATCH is a JSON merge patch (RFC 7386), unless `contentType` says otherwise. */
@@ -19,7 +20,7 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly status: number;
-  /** Parsed JSON; a text that is not JSON stays a string. */
+  /** Parsed JSON, without the entries of managedFields; a text that is not JSON stays a string. */
   readonly body: unknown;
 }
 
@@ -205,7 +206,7 @@ async function whole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parsedWithoutManagedFields(text);
   } catch {
     return text;
   }
