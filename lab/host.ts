@@ -26,6 +26,7 @@ import { type Ec2Requests, type Ec2RequestsOptions, ec2Requests } from "./world/
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
 import { currentInvocation, type Invocation } from "./world/invocation.ts";
 import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
+import { inTransactions } from "./world/transactions.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
 /** What a lab is made of. */
@@ -177,7 +178,7 @@ export function createLab(options: LabOptions): Lab {
     options.onLog?.(timed);
   };
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const table = guarded(store, "store");
+  const table = inTransactions(guarded(store, "store"));
   const deps: LifecycleDeps = {
     cluster: {
       name: world.cluster,

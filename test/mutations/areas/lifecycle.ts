@@ -271,8 +271,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "latest-wake-up",
     rule: "a look puts the next one off by a wake-up of its own",
     file: "functions/lifecycle/reconcile.ts",
-    from: "await wakeUps.wake([wakeUpAt(at, at, name, deps)]);",
-    to: "await wakeUps.wake([wakeUpAt(deps.now(), at, name, deps)]);",
+    from: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);",
+    to: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(deps.now(), dueAt, name, deps)]);",
     tests: RECONCILE,
   },
 ];

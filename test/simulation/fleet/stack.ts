@@ -15,6 +15,7 @@ import { simulatedCloud } from "../../../lab/world/cloud.ts";
 import { type CallHooks, type PortCall, withIntercept } from "../../../lab/world/intercept.ts";
 import { currentInvocation } from "../../../lab/world/invocation.ts";
 import { type Queue, simulatedWakeUps } from "../../../lab/world/queues.ts";
+import { inTransactions } from "../../../lab/world/transactions.ts";
 import { history } from "../invariants/history.ts";
 import { CHECK_MS, type Scene } from "../invariants/invariant.ts";
 import { type Observer, observer } from "../observe.ts";
@@ -103,7 +104,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
         caBundle: Buffer.from("a certificate authority of the lab").toString("base64"),
       },
       kubernetes: managedObjects(guarded(cluster.kubernetes, "kubernetes")),
-      store: activeStore(guarded(telling(table, cluster), "store"), clock.now),
+      store: activeStore(inTransactions(guarded(telling(table, cluster), "store")), clock.now),
       fleet: guarded(cluster.standing?.fleet(cloud.fleet) ?? cloud.fleet, "fleet"),
       wakeUps: guarded(queues, "wakeUps"),
       inventory: guarded(cloud.inventory, "inventory"),
