@@ -23,8 +23,13 @@ import { reconcileReservations } from "./reservations.ts";
 /** A wake-up that is this late is taken for lost. */
 const LATE_MS = 5_000;
 
-/** What a function may send of EC2's burst of CreateTags (functions/adapters/aws/pace.ts), so that no pass waits. */
-const MAX_TAGGED_PER_SWEEP = 50;
+/**
+ * Of NodeClaims that were launched together, tags of so many machines are written after a sweep, one after the other:
+ * less than half of what EC2 takes of CreateTags (10 a second), because nothing waits for them. No benchmark has tuned
+ * it.
+ */
+const MAX_TAGGED_PER_SWEEP = 200;
+const TAG_EVERY_MS = 250;
 
 /**
  * The safety net under all wake-ups, once a minute: wakes NodeClaims that are overdue, adopts NodeClaims without a
@@ -53,16 +58,10 @@ export async function sweep(deps: LifecycleDeps): Promise<Quiet | undefined> {
     .filter(({ dueTags, terminating, initializedAt }) => dueTags && initializedAt !== undefined && !terminating)
     .map(({ name }) => name)
     .slice(0, MAX_TAGGED_PER_SWEEP);
-  const names = new Set(
-    [...changed, ...left]
-      .map(({ metadata }) => metadata.name)
-      .concat(
-        due.map(({ name }) => name),
-        untagged,
-      ),
-  );
-  const overdue = [...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim }));
-  await wakeUps.wake([...overdue, ...dueSoon(records, now())]);
+  const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
+  const lookAt = (claim: string): WakeUp => ({ kind: "claim", cluster: cluster.name, claim });
+  const toTag = untagged.map((name, i) => ({ ...lookAt(name), delayMs: i * TAG_EVERY_MS }));
+  await wakeUps.wake([...[...names].sort().map(lookAt), ...toTag, ...dueSoon(records, now())]);
   await inTurn([
     () => endVanished(records, claims, deps),
     () => repair(nodes, known, deps),

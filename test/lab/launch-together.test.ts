@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FleetRequest } from "../../core/model/fleet.ts";
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import { emptyAnswer } from "../../functions/lifecycle/launch/launch.ts";
 import type { LabOptions } from "../../lab/host.ts";
 import type { PortCall } from "../../lab/world/intercept.ts";
@@ -9,6 +10,7 @@ import {
   expectAccountedFor,
   ids,
   MINUTE,
+  messages,
   names,
   pass,
   ready,
@@ -55,6 +57,28 @@ describe("NodeClaims of one plan that may become the same machines", () => {
       expect(tags).toMatchObject({ Name: `default/${name}`, "karpenter.sh/nodeclaim": name, "karpenter-serverless/claim-uid": uid });
       expect([schema, launchGroup, dueTags]).toEqual([1, undefined, undefined]);
     }
+    lab.close();
+  });
+
+  it("after a sweep the tags of sixty machines are written one after the other, and no request is throttled for it", async () => {
+    const delays: (readonly number[])[] = [];
+    const before = ({ method, args }: PortCall): undefined => {
+      if (method !== "wake") return;
+      const looks = (args[0] as readonly WakeUp[]).filter((wakeUp) => wakeUp.kind === "claim" && wakeUp.dueAt === undefined);
+      if (looks.length > 10) delays.push(looks.map((look) => ("delayMs" in look && look.delayMs) || 0));
+    };
+    const pool = (replicas: number) =>
+      nodePool([ON_DEMAND, is("node.kubernetes.io/instance-type", "c5.large"), ZONE], { limits: {}, replicas });
+    const lab = await ready([NODE_CLASS, pool(0)], { ec2: {}, settings: { staticCapacity: true }, hooks: { before } });
+    lab.world.apply(pool(60));
+    await until(lab, () => messages(lab).filter((message) => message === "initialized nodeclaim").length === 60, 3 * MINUTE);
+    delays.length = 0;
+    await pass(lab, 80 * SECOND);
+    expect(delays.length).toBeGreaterThan(0);
+    for (const own of delays) expect(new Set(own).size).toBe(own.length);
+    expect((await records(lab)).filter(({ dueTags }) => dueTags)).toEqual([]);
+    expect(alive(lab).filter(({ instance }) => instance.tags["karpenter.sh/nodeclaim"] === undefined)).toEqual([]);
+    expect(lab.requests.counts.get("CreateTags")?.throttled ?? 0).toBe(0);
     lab.close();
   });
 
