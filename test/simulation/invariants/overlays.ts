@@ -10,7 +10,7 @@ const IN_FORCE_MS = 4 * MINUTE_MS;
 export const dearLeftAlone: Invariant = {
   name: "dear types left alone",
   law: "No machine of a family that a NodeOverlay has made ten times as expensive is bought while others have capacity.",
-  watch: ({ lab, history, faults }, violated) => {
+  watch: ({ lab, history }, violated) => {
     let dear: { readonly family: string; readonly since: number } | undefined;
     return {
       onChange: ({ kind, type, object }) => {
@@ -26,8 +26,7 @@ export const dearLeftAlone: Invariant = {
         if (dear === undefined || life === undefined || life.byUser || instance.capacityType === "reserved") return;
         const isLate = life.plannedAt - dear.since > IN_FORCE_MS;
         const isShort = lab.cloud.outages.some(({ until = now }) => now - until < IN_FORCE_MS);
-        const isHit = faults.hits.some(({ at }) => now - at < IN_FORCE_MS);
-        if (isLate && !isShort && !isHit && instance.instanceType.startsWith(`${dear.family}.`))
+        if (isLate && !isShort && instance.instanceType.startsWith(`${dear.family}.`))
           violated(`${instance.id} is a ${instance.instanceType}, which an overlay has made ten times as expensive`);
       },
     };
