@@ -38,7 +38,7 @@ export const endsTold: Invariant = {
       onCall: ({ port, method, args }) => {
         if (port === "fleet" && method === "terminate") asked.add(args[0]);
       },
-      atEnd: (_sight, told) => {
+      atEnd: ({ now }, told) => {
         const decided = new Set(
           told.flatMap((entry) => (entry.type === "Terminating" ? [`${entry.nodeClaim} ${entry.intent} ${entry.reason}`] : [])),
         );
@@ -47,8 +47,11 @@ export const endsTold: Invariant = {
           const ends = about(told, instance.id, ["Removed", "Collected"]);
           // The answer of its launch was lost, and EC2 took it back before anybody looked for it.
           if (ends.length === 0 && !asked.has(instance.id) && about(told, instance.id, ["Launched", "Adopted"]).length === 0) continue;
+          const { goneAt = Number.NaN, machineEndedAt = Number.NaN } = scene.history.claimOfInstance(instance.id) ?? {};
+          // Not every run ends at rest.
+          if (ends.length === 0 && now - machineEndedAt < FORGOTTEN_WITHIN_MS) continue;
           // Its record was lost when its NodeClaim had just gone: nobody adopts it, and nobody tells of it.
-          const sinceGone = scene.faults.recordsLostAt() - (scene.history.claimOfInstance(instance.id)?.goneAt ?? Number.NaN);
+          const sinceGone = scene.faults.recordsLostAt() - goneAt;
           if (ends.length === 0 && sinceGone >= 0 && sinceGone < FORGOTTEN_WITHIN_MS) continue;
           // Old lists show a machine that has gone, and what nobody owns is collected.
           const twice = isStale && ends.length === 2 && ends.some(({ type }) => type === "Collected");
