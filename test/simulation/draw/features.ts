@@ -221,6 +221,17 @@ const burst: Draw = (random, anytime) => {
   };
 };
 
+/** The answer of a CreateFleet is lost, and the repeated one is refused: EC2 may have launched all the same. */
+const lostThenRefused: Draw = (_random, anytime) => ({
+  events: Array.from({ length: 6 }, anytime).flatMap((at): readonly ScriptEvent[] => {
+    const launch = { at, what: "strike", how: "fail", fn: "lifecycle", port: "fleet", method: "launch", ms: 0 } as const;
+    return [
+      { ...launch, when: "after", skip: 0, failure: "server" },
+      { ...launch, when: "before", skip: 1, failure: "refused" },
+    ];
+  }),
+});
+
 const deploymentOf = (name: string, requests: object, nodeSelector: object): ApiObject => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -237,7 +248,7 @@ const deploymentOf = (name: string, requests: object, nodeSelector: object): Api
 
 const KINDS = {
   ...{ nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount },
-  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second, burst, ec2Buckets },
+  ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second, burst, ec2Buckets, lostThenRefused },
 };
 
 /** What only some stacks have: feature gates with their objects, a second cluster, batches, faults of AWS services. */

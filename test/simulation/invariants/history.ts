@@ -126,6 +126,12 @@ const NOTICES: Readonly<Record<string, string>> = {
 /** Whether EC2 has announced that it takes the spot machine back. */
 export const isInterrupted = ({ notice }: ClaimLife): boolean => notice?.what === "interruption";
 
+interface Notice {
+  readonly at: number;
+  readonly what: string;
+  readonly isEnd: boolean;
+}
+
 type WriteIntents = Parameters<NodeClaimStore["writeIntents"]>;
 
 export function history(clock: { now(): number }, skewMs: number): History {
@@ -147,6 +153,13 @@ export function history(clock: { now(): number }, skewMs: number): History {
     [...(joined.get(group ?? "") ?? [])].flatMap((name) => byName.get(name) ?? []);
   /** Machines of groups, until a NodeClaim shows them. */
   const unshown = new Map<string, SimulatedInstance>();
+  /** What EC2 has announced of them meanwhile. */
+  const early = new Map<string, Notice[]>();
+  const announce = (life: ClaimLife, notice: Notice): void => {
+    if (notice.isEnd) life.machineEndedAt ??= notice.at;
+    life.notice ??= notice;
+    if (life.notice.what !== notice.what) life.otherNoticeAt ??= notice.at;
+  };
 
   const changeOfClaim = ({ type, object, user, verb }: Change): void => {
     const claim = object as unknown as NodeClaim;
@@ -167,6 +180,7 @@ export function history(clock: { now(): number }, skewMs: number): History {
       unshown.delete(id);
       life.machine = machine;
       byInstance.set(id, life);
+      for (const notice of early.get(id) ?? []) announce(life, notice);
     }
     if (life.deletedAt === undefined && (verb === "delete" || type === "DELETED")) {
       life.deletedAt = now;
@@ -304,12 +318,14 @@ export function history(clock: { now(): number }, skewMs: number): History {
     onEvent({ "detail-type": type, detail, resources }) {
       const isEnd = ENDING.has(String(detail["state"]));
       const what = NOTICES[type] ?? (isEnd ? "end of the machine" : undefined);
-      const life = byInstance.get(String(detail["instance-id"] ?? resources[0]));
+      const id = String(detail["instance-id"] ?? resources[0]);
       if (what === "interruption") soldOutAt = clock.now();
-      if (what === undefined || life === undefined) return;
-      if (isEnd) life.machineEndedAt ??= clock.now();
-      life.notice ??= { at: clock.now(), what };
-      if (life.notice.what !== what) life.otherNoticeAt ??= clock.now();
+      if (what === undefined) return;
+      const notice = { at: clock.now(), what, isEnd };
+      const life = byInstance.get(id);
+      if (life !== undefined) return announce(life, notice);
+      // Of machines that were launched together, only their NodeClaims say whose they are.
+      if (unshown.has(id)) early.set(id, [...(early.get(id) ?? []), notice]);
     },
   };
 }

@@ -133,6 +133,8 @@ export const exhaustedLeftAlone: Invariant = {
   watch: ({ lab, history, faults }, violated) => {
     const published = new Map<string, Asked>();
     const key = (capacityType: string, type: string, zone: string): string => `${capacityType} ${type} in ${zone}`;
+    const isLost = (answeredAt: number): boolean =>
+      faults.hits.some(({ at, fn, what }) => at === answeredAt && fn === "lifecycle" && /effect done|kill after/.test(what));
     return {
       onResult: ({ port, method, args }, result) => {
         if (port !== "fleet" || method !== "launch") return;
@@ -150,6 +152,7 @@ export const exhaustedLeftAlone: Invariant = {
         const again =
           before &&
           before.at > faults.tableLostAt() &&
+          !isLost(before.at) &&
           before.token !== request.clientToken &&
           now - before.at < MARKED_MS - CALLS_MS - history.skewMs &&
           asked.find((o) => before.failed.includes(o));
