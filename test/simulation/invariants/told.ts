@@ -10,6 +10,8 @@ const IN_PROGRESS_MS = 60_000;
 
 /** From the end of a NodeClaim until its record is removed, ms: wake-ups fail, and a sweep looks again. */
 const FORGOTTEN_WITHIN_MS = 3 * 60_000;
+/** The same where services do not answer for minutes. */
+const FORGOTTEN_IN_OUTAGES_MS = 15 * 60_000;
 
 /** Whether the record of a machine may have been lost, so that its NodeClaim was adopted. */
 const mayBeAdopted = ({ instance }: SimulatedInstance, { faults }: Scene): boolean =>
@@ -52,7 +54,7 @@ export const endsTold: Invariant = {
           if (ends.length === 0 && now - machineEndedAt < FORGOTTEN_WITHIN_MS) continue;
           // Its record was lost when its NodeClaim had just gone: nobody adopts it, and nobody tells of it.
           const sinceGone = scene.faults.recordsLostAt() - goneAt;
-          if (ends.length === 0 && sinceGone >= 0 && sinceGone < FORGOTTEN_WITHIN_MS) continue;
+          if (ends.length === 0 && sinceGone >= 0 && sinceGone < FORGOTTEN_IN_OUTAGES_MS) continue;
           // Old lists show a machine that has gone, and what nobody owns is collected.
           const twice = isStale && ends.length === 2 && ends.some(({ type }) => type === "Collected");
           if (ends.length !== 1 && !twice) violated(`${instance.id} has ended, and the history tells of it ${ends.length} times`);
