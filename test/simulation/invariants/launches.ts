@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
-import { CLAIM_NAME, CLAIM_UID, FINALIZER, GROUP, instanceIdOf } from "./facts.ts";
+import { CLAIM_NAME, CLAIM_UID, FINALIZER, GROUP, instanceIdOf, isAlive } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
 /** EC2 lists an instance by then, ms; what it does not list later was not launched. */
@@ -9,8 +9,8 @@ const LISTED_WITHIN_MS = 60_000;
 
 export const launchedOnce: Invariant = {
   name: "launched once",
-  law: "No claim is ever launched twice: of all machines that EC2 ever started, no two carry the UID of one claim, unless EC2 hides the first one from its lists for longer than a minute.",
-  watch: ({ faults }, violated) => {
+  law: "No claim is ever launched twice: of all machines that EC2 ever started, no two carry the UID of one claim, unless EC2 hides the first one from its lists for longer than a minute, or it has ended before anybody heard of it.",
+  watch: ({ faults, history, lab }, violated) => {
     const started = new Map<string, string>();
     const startedAt = new Map<string, number>();
     /** Whether a list of EC2 lacked the machine so long after it was started. */
@@ -18,6 +18,10 @@ export const launchedOnce: Invariant = {
       faults.hits.some(
         ({ what, at, about }) => what === "missing in a list" && about === id && at - (startedAt.get(id) ?? 0) >= LISTED_WITHIN_MS,
       );
+    /** Whether a machine has ended whose launch was never heard of: its NodeClaim names none. */
+    const isLost = (id: string, uid: string): boolean =>
+      history.claims.get(uid)?.claim.status?.providerID === undefined &&
+      !lab.cloud.machines().some((machine) => machine.instance.id === id && isAlive(machine));
     return {
       onLaunch: ({ instance }: SimulatedInstance) => {
         startedAt.set(instance.id, instance.launchedAt);
@@ -25,7 +29,7 @@ export const launchedOnce: Invariant = {
         if (instance.tags[GROUP] !== undefined) return;
         const uid = instance.tags[CLAIM_UID] ?? "";
         const other = started.get(uid);
-        if (other !== undefined && !isHidden(other))
+        if (other !== undefined && !isHidden(other) && !isLost(other, uid))
           violated(`${instance.id} was started for claim ${instance.tags[CLAIM_NAME]}, which has ${other} already`);
         started.set(uid, instance.id);
       },
