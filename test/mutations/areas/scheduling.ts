@@ -665,7 +665,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "core/offerings/commitments.ts",
     from: "return (left[i] ?? 0) >= price && paysFor(of, type, inZone);",
     to: "return paysFor(of, type, inZone);",
-    tests: ["test/core/scheduling/paid-capacity.test.ts"],
+    tests: ["test/core/offerings/commitments.test.ts", "test/core/scheduling/paid-capacity.test.ts"],
   },
   {
     name: "paid-for-is-replanned",
