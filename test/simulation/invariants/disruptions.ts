@@ -3,6 +3,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import type { Change } from "../../../lab/world/store.ts";
 import { NODE_CHARGE } from "../../support/scheduling/claim-cost.ts";
 import { forcedCause, hasDrifted } from "./causes.ts";
@@ -189,7 +190,12 @@ export const replacementsFirst: Invariant = {
       if (lab.deps.settings.nodeOverlay) return;
       // The surplus credits of a burstable machine are on nobody's price list.
       if (leaving.some((one) => /^t\d/.test(one?.machine?.instance.instanceType ?? ""))) return;
-      const [before, after] = [costOf(leaving), costOf(coming)];
+      // Spot prices move for hours after a launch: what leaves costs as much as it did, or as it does now.
+      const { spot = {}, onDemand } = lab.cloud.market();
+      const priceNow = ({ instanceType, zone, capacityType }: SimulatedInstance["instance"]): number =>
+        (capacityType === "spot" ? spot[instanceType]?.[zone] : onDemand[instanceType]) ?? 0;
+      const before = costOf(leaving, ({ instance, price }) => Math.max(price, priceNow(instance)));
+      const after = costOf(coming, ({ price }) => price);
       if (after >= before * SPOT_PRICES_MOVE)
         violated(
           `claims ${promise.candidates.join(", ")} ($${before.toFixed(4)}) are replaced by machines for $${after.toFixed(4)} an hour`,
@@ -198,10 +204,9 @@ export const replacementsFirst: Invariant = {
   }),
 };
 
-/** USD per hour of the machines as they were launched. */
-/** How much spot prices may move between a decision and the launch that it leads to, or have moved since a launch. */
+/** How much spot prices may move between a decision and the launch that it leads to. */
 const SPOT_PRICES_MOVE = 1.05;
 
 /** USD per hour of machines, and of their nodes besides. */
-const costOf = (lives: readonly (ClaimLife | undefined)[]): number =>
-  lives.reduce((sum, life) => sum + (life?.machine?.price ?? 0) + NODE_CHARGE, 0);
+const costOf = (lives: readonly (ClaimLife | undefined)[], priceOf: (machine: SimulatedInstance) => number): number =>
+  lives.reduce((sum, life) => sum + (life?.machine ? priceOf(life.machine) : 0) + NODE_CHARGE, 0);
