@@ -7,8 +7,7 @@ import { VERSION } from "../../../functions/adapters/version.ts";
 import { DEPLOYED, deployedOf } from "../../../infra/deployed.ts";
 import { FUNCTION_NAMES } from "../../../infra/functions.ts";
 import { parseSettings } from "../../../infra/settings.ts";
-import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
-import { ACCOUNT, Killed, keyOf, roleOf, World } from "./world.ts";
+import { ACCOUNT, Killed, keyOf, killedAndRunAgain, roleOf, World } from "./world.ts";
 
 const STACK = "karpenter-serverless";
 const OWN = "karpenter-serverless-access-c2";
@@ -126,18 +125,11 @@ describe("install of a further cluster", () => {
     const whole = new Stacked();
     await run(whole);
     expect(whole.calls).toBeGreaterThan(20);
-    for (let call = 1; call <= whole.calls; call += INSTALL_KILLS_EVERY) {
-      for (const when of ["before", "after"] as const) {
-        const world = new Stacked();
-        world.killAt = { call, when };
-        const { answer } = await run(world);
-        if (!(answer instanceof Killed)) expect(answer).toBeInstanceOf(InputError);
-        world.killAt = undefined;
-        const { answer: second } = await run(world);
-        expect(second, `${when} call ${call}`).not.toBeInstanceOf(Error);
-        expect(world.end(), `${when} call ${call}`).toEqual(whole.end());
-        expect(world.orders.filter((order) => !order.endsWith(OWN))).toEqual([]);
-      }
+    for await (const { world, first, second, at } of killedAndRunAgain(() => new Stacked(), run, whole.calls)) {
+      if (!(first instanceof Killed)) expect(first).toBeInstanceOf(InputError);
+      expect(second, at).not.toBeInstanceOf(Error);
+      expect(world.end(), at).toEqual(whole.end());
+      expect(world.orders.filter((order) => !order.endsWith(OWN))).toEqual([]);
     }
   });
 
@@ -236,19 +228,12 @@ describe("uninstall of a cluster that was added", () => {
   it("it is killed before or after a call, run again, and everything is as after one run", { timeout: 240_000 }, async () => {
     const whole = await added();
     await takeAway(whole);
-    for (let call = 1; call <= whole.calls; call += INSTALL_KILLS_EVERY) {
-      for (const when of ["before", "after"] as const) {
-        const world = await added();
-        world.killAt = { call, when };
-        const { answer } = await takeAway(world);
-        if (!(answer instanceof Killed)) expect(answer).not.toBeInstanceOf(Error);
-        world.killAt = undefined;
-        const { answer: second } = await takeAway(world);
-        // The last call of all takes the record away.
-        if (second instanceof Error) expect(String(second)).toContain("does not serve cluster c2");
-        expect(world.end(), `${when} call ${call}`).toEqual(whole.end());
-        expect(world.orders.filter((order) => !order.endsWith(OWN))).toEqual([]);
-      }
+    for await (const { world, first, second, at } of killedAndRunAgain(added, takeAway, whole.calls)) {
+      if (!(first instanceof Killed)) expect(first).not.toBeInstanceOf(Error);
+      // The last call of all takes the record away.
+      if (second instanceof Error) expect(String(second)).toContain("does not serve cluster c2");
+      expect(world.end(), at).toEqual(whole.end());
+      expect(world.orders.filter((order) => !order.endsWith(OWN))).toEqual([]);
     }
   });
 

@@ -4,8 +4,7 @@ import { install } from "../../../cli/install/install.ts";
 import type { InstallPorts } from "../../../cli/install/ports.ts";
 import { clusterToken } from "../../../functions/adapters/path-token.ts";
 import { parseSettings } from "../../../infra/settings.ts";
-import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
-import { Killed, SECRET, World } from "./world.ts";
+import { Killed, killedAndRunAgain, SECRET, World } from "./world.ts";
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
 const NOTIFY = "ValidatingWebhookConfiguration/karpenter-serverless-notify";
@@ -47,22 +46,11 @@ describe("install", () => {
     const whole = new World();
     await run(whole);
     expect(whole.calls).toBeGreaterThan(20);
-    for (let call = 1; call <= whole.calls; call += INSTALL_KILLS_EVERY) {
-      for (const when of ["before", "after"] as const) {
-        const world = new World();
-        world.killAt = { call, when };
-        const { answer } = await run(world);
-        if (!(answer instanceof Killed)) expect(answer).toBeInstanceOf(InputError);
-        world.killAt = undefined;
-        const { answer: second } = await run(world);
-        expect(second, `${when} call ${call}`).not.toBeInstanceOf(Error);
-        const { stack, ...others } = world.end() as { readonly stack: { readonly outputs: object } };
-        expect({ ...others, outputs: stack.outputs }, `${when} call ${call}`).toEqual({
-          ...whole.end(),
-          stack: undefined,
-          outputs: whole.stack?.outputs,
-        });
-      }
+    for await (const { world, first, second, at } of killedAndRunAgain(() => new World(), run, whole.calls)) {
+      if (!(first instanceof Killed)) expect(first).toBeInstanceOf(InputError);
+      expect(second, at).not.toBeInstanceOf(Error);
+      const { stack, ...others } = world.end() as { readonly stack: { readonly outputs: object } };
+      expect({ ...others, outputs: stack.outputs }, at).toEqual({ ...whole.end(), stack: undefined, outputs: whole.stack?.outputs });
     }
   });
 

@@ -12,6 +12,7 @@ import type { AddedCluster } from "../../../infra/added-cluster-stack.ts";
 import { DEPLOYED } from "../../../infra/deployed.ts";
 import type { DeploymentSettings } from "../../../infra/settings.ts";
 import { memoryClusterRecords } from "../../support/cluster-records.ts";
+import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
 
 export const ACCOUNT = "111122223333";
 export const ROLE = `arn:aws:iam::${ACCOUNT}:role/KarpenterNodeRole-c1`;
@@ -360,6 +361,27 @@ export const roleOf = (cluster: string, name: string): string =>
 
 /** The installer's process ends here. */
 export class Killed extends Error {}
+
+/**
+ * Runs that are killed before or after one of `calls` calls, each run again to its end: their worlds, both answers, and
+ * where the first was killed. Of all calls, each INSTALL_KILLS_EVERY-th is tried.
+ */
+export async function* killedAndRunAgain<W extends World, A>(
+  make: () => W | Promise<W>,
+  run: (world: W) => Promise<{ readonly answer: A }>,
+  calls: number,
+): AsyncGenerator<{ readonly world: W; readonly first: A; readonly second: A; readonly at: string }> {
+  for (let call = 1; call <= calls; call += INSTALL_KILLS_EVERY) {
+    for (const when of ["before", "after"] as const) {
+      const world = await make();
+      world.killAt = { call, when };
+      const { answer: first } = await run(world);
+      world.killAt = undefined;
+      const { answer: second } = await run(world);
+      yield { world, first, second, at: `${when} call ${call}` };
+    }
+  }
+}
 
 export const keyOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
 
