@@ -656,7 +656,16 @@ const joined = (nodeClaim: string, node: string, at: number): HistoryEntry => ({
  * in turn.
  */
 export function nodeClaimStoreContract(name: string, open: OpenStore): readonly ContractCase[] {
-  return Object.entries(CASES).map(([title, run]) => ({
+  return casesOnTables(name, CASES, open);
+}
+
+/** Cases, each with a table of its own, which is closed behind it. */
+export function casesOnTables<S>(
+  name: string,
+  cases: Readonly<Record<string, (store: S) => Promise<void>>>,
+  open: () => Promise<{ readonly store: S; readonly close: () => Promise<void> }>,
+): readonly ContractCase[] {
+  return Object.entries(cases).map(([title, run]) => ({
     name: `${name}: ${title}`,
     run: async () => {
       const { store, close } = await open();

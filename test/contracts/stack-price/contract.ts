@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { priceElsewhere, reservePrice, tellPrice } from "../../../functions/shared/stack-price.ts";
+import { type ContractCase, casesOnTables } from "../node-claim-store/contract.ts";
 
 type Store = Pick<NodeClaimStore, "getDocument" | "putDocument" | "acquireLease" | "releaseLease">;
 
@@ -18,7 +19,7 @@ const TRIES = 10;
  */
 export function stackPriceContract(
   open: () => Promise<{ readonly store: Store; readonly close: () => Promise<void> }>,
-): readonly { readonly name: string; readonly run: () => Promise<void> }[] {
+): readonly ContractCase[] {
   let ids = 0;
   const clusterOn =
     (store: Store, now: () => number = Date.now) =>
@@ -72,15 +73,5 @@ export function stackPriceContract(
       assert.equal(await reservePrice(NODE, of("b")), true);
     },
   };
-  return Object.entries(cases).map(([name, run]) => ({
-    name: `price cap of a stack: ${name}`,
-    run: async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    },
-  }));
+  return casesOnTables("price cap of a stack", cases, open);
 }
