@@ -249,7 +249,7 @@ function remainingOf(
   const subtract = (used: Resources): void => {
     for (const name in left) left[name] = (left[name] ?? 0) - (name === "nodes" ? 1000 : (ownValue(used, name) ?? 0));
   };
-  for (const view of views) if (view.nodePool === poolName && !view.markedForDeletion) subtract(view.capacity);
+  for (const view of machinesOf(views)) if (view.nodePool === poolName && !view.markedForDeletion) subtract(view.capacity);
   for (const claim of snapshot.nodeClaims) {
     if (!isToBeLaunched(claim) || claim.metadata.labels?.[NODE_POOL] !== poolName) continue;
     const named = new Set(claim.spec.requirements.flatMap(({ key, values }) => (key === INSTANCE_TYPE ? (values ?? []) : [])));
@@ -261,6 +261,21 @@ function remainingOf(
   }
   return { ...left, ...prices };
 }
+
+/**
+ * One view per machine: a Node may say that it is the machine of another, and whoever can write Nodes would use up the
+ * limits with such ones. Of several nodes of one providerID that with the NodeClaim counts, else the first.
+ */
+const machinesOf: (views: readonly NodeView[]) => readonly NodeView[] = oncePer((views) => {
+  const byId = new Map<string, NodeView>();
+  const others: NodeView[] = [];
+  for (const view of views) {
+    const id = view.claim?.status?.providerID || view.node?.spec.providerID;
+    if (!id) others.push(view);
+    else if (!byId.has(id) || (view.claim !== undefined && byId.get(id)?.claim === undefined)) byId.set(id, view);
+  }
+  return [...others, ...byId.values()];
+});
 
 /** Template.limited. */
 function limitedAmounts(table: TypeTable, set: RequirementSet, paid: TemplateSource["paid"]): Template["limited"] {

@@ -147,4 +147,25 @@ describe("limits", () => {
     ]);
     expect(planFor({ ...parts, nodePools: [nodePool("default", { limits: { cpu: "10" } })] }).podErrors).toEqual({});
   });
+
+  it.for(["a-twin", "z-twin"])("a machine counts once, although a Node %s says that it is that machine", (name) => {
+    const { node, claim } = nodeWithClaim("n1", { cpu: "4" });
+    const registered = { ...claim, status: { ...claim.status, nodeName: "n1" } };
+    const twin = {
+      ...node,
+      metadata: { ...node.metadata, name },
+      spec: { ...node.spec, taints: [{ key: "odd", effect: "NoSchedule" as const }] },
+    };
+    const parts = {
+      instanceTypes: SIZES,
+      nodes: [node, twin],
+      nodeClaims: [registered],
+      pods: [boundPod("old", "n1", { cpu: "4" }), ...apart(1)],
+    };
+    const errorsWith = (nodes: string) => planFor({ ...parts, nodePools: [nodePool("default", { limits: { nodes } })] }).podErrors;
+    expect(errorsWith("2")).toEqual({});
+    expect(Object.values(errorsWith("1"))).toEqual([
+      "NodePool default: its limit of 1 node is reached (1 in use); raise spec.limits.nodes to 2 or more",
+    ]);
+  });
 });
