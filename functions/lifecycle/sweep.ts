@@ -64,7 +64,13 @@ export async function sweep(deps: LifecycleDeps): Promise<Quiet | undefined> {
   await wakeUps.wake([...[...names].sort().map(lookAt), ...toTag, ...dueSoon(records, now())]);
   await inTurn([
     () => endVanished(records, claims, deps),
-    () => repair(nodes, known, deps),
+    // A NodeClaim whose record is lost is not replaced yet, but its node counts for the share of unhealthy ones.
+    () =>
+      repair(
+        nodes,
+        claims.filter((claim) => byName.has(claim.metadata.name) || !isLaunchedByOther(claim)),
+        deps,
+      ),
     () => checkConsistency(nodes, known, deps),
     () =>
       reportOthersClaims(

@@ -3,14 +3,26 @@ import type { Condition } from "../../core/model/kubernetes.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import type { Lab } from "../../lab/host.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
-import { expectAccountedFor, INFLATE, ids, line, MINUTE, names, POOL, pass, reasons, running, runningPods } from "../support/lab-story.ts";
+import {
+  expectAccountedFor,
+  INFLATE,
+  ids,
+  line,
+  MINUTE,
+  names,
+  POOL,
+  pass,
+  reasons,
+  records,
+  running,
+  runningPods,
+} from "../support/lab-story.ts";
 
 const OBJECTS: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE];
 const REPAIR = { settings: { nodeRepair: true } };
 
 /** Sets a condition as the node monitoring agent or the node controller would. */
-function accuse(lab: Lab, type: string, status: Condition["status"] = "False"): void {
-  const [name = ""] = names(lab, "Node");
+function accuse(lab: Lab, type: string, status: Condition["status"] = "False", name = names(lab, "Node")[0] ?? ""): void {
   lab.world.store.patch("Node", name, undefined, { user: "node-monitoring-agent", subresource: "status" }, (node) => {
     const lastTransitionTime = new Date(lab.world.clock.now()).toISOString();
     const others = (node.status.conditions as readonly Condition[]).filter((condition) => condition.type !== type);
@@ -75,6 +87,25 @@ describe("an unhealthy node", () => {
     await pass(lab, 40 * MINUTE);
     expect(ids(lab)).toEqual(before);
     expect(reasons(lab)).toContain("NodeRepairBlocked");
+    lab.close();
+  });
+
+  it("counts for the share of its NodePool while its record is lost", async () => {
+    const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
+    const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
+    lab.world.scale("Deployment", "default", "inflate", 14);
+    await pass(lab, 3 * MINUTE);
+    const before = ids(lab);
+    expect([2, 3, 4, 5]).toContain(before.length);
+    for (const name of names(lab, "Node").slice(0, 2)) accuse(lab, "KernelReady", "False", name);
+    await pass(lab, 40 * MINUTE);
+    expect(ids(lab)).toEqual(before);
+    const [lost] = (await records(lab)).filter(({ name }) => name === lab.world.store.list("NodeClaim")[1]?.metadata.name);
+    if (lost) await lab.deps.store.remove(lost);
+    expect(await records(lab)).toHaveLength(before.length - 1);
+    await pass(lab, 5 * MINUTE);
+    expect(ids(lab)).toEqual(before);
+    await expectAccountedFor(lab, before.length);
     lab.close();
   });
 
