@@ -89,18 +89,40 @@ function isOfGroup(tags: Instance["tags"], groups: ReadonlySet<string>, unreadab
 }
 
 /**
- * Records of registered NodeClaims whose instance is not listed. The caller asks EC2 by id before it gives them up,
- * because a listing may lag behind. A record whose node is still Ready is left out
+ * Records whose instance is not listed as one that runs, or may run again. The caller asks EC2 by id before it gives
+ * them up, because a listing may lag behind. A record whose node is still Ready is left out
  * (karpenter: pkg/controllers/nodeclaim/garbagecollection/controller.go, Controller.Reconcile).
  */
-export function withoutMachine({ records, claims, nodes, instances }: Inventory): readonly NodeClaimRecord[] {
+export function withoutMachine({ records, nodes, instances }: Inventory): readonly NodeClaimRecord[] {
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
-  const claimByName = new Map(claims.map((claim) => [claim.metadata.name, claim]));
   const ready = new Set(nodes.filter(isReady).map(({ spec }) => instanceIdOf(spec.providerID)));
-  return records.filter(({ name, instance, terminating }) => {
-    if (instance === undefined || terminating !== undefined || alive.has(instance.id) || ready.has(instance.id)) return false;
-    return isTrue(claimByName.get(name)?.status?.conditions, "Registered");
-  });
+  return records.filter(
+    ({ instance, terminating }) =>
+      instance !== undefined && terminating === undefined && !alive.has(instance.id) && !ready.has(instance.id),
+  );
+}
+
+/**
+ * Why a record of `withoutMachine` ends, given what EC2 says of its instance; undefined when it stays. That EC2 does
+ * not know an instance is enough only once its node was registered: before that it may be too young to be known.
+ */
+export function lossOf(
+  { name }: NodeClaimRecord,
+  { found, claims }: { readonly found: Instance | undefined; readonly claims: readonly NodeClaim[] },
+): "garbage_collected" | "instance_terminated" | undefined {
+  if (found !== undefined && isAlive(found)) return undefined;
+  const claim = claims.find(({ metadata }) => metadata.name === name);
+  if (isTrue(claim?.status?.conditions, "Registered")) return "garbage_collected";
+  return found === undefined ? undefined : "instance_terminated";
+}
+
+/**
+ * Records whose instance somebody has stopped. EC2 sends a message of it, which finds no NodeClaim when it comes before
+ * the record can be found by its instance.
+ */
+export function stoppedMachines({ records, instances }: Inventory): readonly NodeClaimRecord[] {
+  const stopped = new Set(instances.filter(({ state }) => state === "stopping" || state === "stopped").map(({ id }) => id));
+  return records.filter(({ instance, terminating }) => instance !== undefined && terminating === undefined && stopped.has(instance.id));
 }
 
 /** What to do about a registered node that has neither a NodeClaim nor an instance. */

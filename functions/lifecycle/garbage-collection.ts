@@ -1,10 +1,18 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { collected } from "../../core/history/claim-entries.ts";
-import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
+import {
+  type Inventory,
+  lossOf,
+  orphanInstances,
+  ownerlessNodes,
+  stoppedMachines,
+  withoutMachine,
+} from "../../core/lifecycle/garbage-collection.ts";
 import { foreignCluster } from "../../core/lifecycle/identity.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { claimLogFields } from "./log-fields.ts";
@@ -29,15 +37,19 @@ export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps):
   await collectLaunchTemplates(deps);
 }
 
-/** Terminates NodeClaims whose instance EC2 no longer has, so that their pods are scheduled elsewhere. */
+/** Ends NodeClaims whose instance EC2 no longer has, or somebody stopped: their pods are scheduled elsewhere. */
 async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+  for (const record of stoppedMachines(inventory)) await interruptClaim(record, "instance_stopped", deps);
   const suspects = withoutMachine(inventory);
   if (suspects.length === 0) return;
-  const found = await deps.fleet.describe(suspects.flatMap(({ instance }) => (instance ? [instance.id] : [])));
-  const alive = new Set(found.filter(isAlive).map(({ id }) => id));
-  for (const { name, instance } of suspects) {
-    if (instance === undefined || alive.has(instance.id)) continue;
-    if (await terminateClaim(name, "garbage_collected", deps, { detail: `EC2 does not list ${instance.id}` })) {
+  const instances = await deps.fleet.describe(suspects.flatMap(({ instance }) => (instance ? [instance.id] : [])));
+  const byId = new Map(instances.map((instance) => [instance.id, instance]));
+  for (const record of suspects) {
+    const { name, instance: { id = "" } = {} } = record;
+    const loss = lossOf(record, { found: byId.get(id), claims: inventory.claims });
+    if (loss === "instance_terminated") await interruptClaim(record, loss, deps);
+    if (loss !== "garbage_collected") continue;
+    if (await terminateClaim(name, loss, deps, { detail: `EC2 does not list ${id}` })) {
       deps.log.info("garbage collecting nodeclaim with no cloudprovider representation", claimLogFields(name));
     }
   }

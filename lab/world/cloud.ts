@@ -72,6 +72,8 @@ export interface SimulatedCloud extends Meter {
   impair(instanceId: string, fault?: Omit<InstanceStatus, "instanceId">): void;
   /** Terminates the instance as another user of the account would: without any drain. */
   kill(instanceId: string): void;
+  /** Stops the instance as another user of the account would. */
+  powerOff(instanceId: string): void;
   /** Calls the listener with each event that EventBridge would deliver. Returns what ends the subscription. */
   onEvent(listener: (event: CloudEvent) => void): () => void;
 }
@@ -156,6 +158,7 @@ export function simulatedCloud(world: LabWorld, options: CloudOptions): Simulate
       else faults.set(instances.running(id).instance.id, { instanceId: id, ...fault });
     },
     kill: (id) => instances.terminate(instances.running(id).instance.id),
+    powerOff: (id) => instances.powerOff(instances.running(id).instance.id),
     onEvent: instances.onEvent,
     ...meter(clock, instances.all),
   };

@@ -63,6 +63,8 @@ export interface Instances {
   seen(simulated: SimulatedInstance): Instance;
   launch(launch: InstanceLaunch): SimulatedInstance;
   terminate(id: string): void;
+  /** Stops an instance: it is there, and may be started again, but its node is silent. */
+  powerOff(id: string): void;
   change(id: string, change: Partial<Instance>, more?: Partial<SimulatedInstance>): void;
   publish(kind: CloudEventKind, instance: Instance): void;
   onEvent(listener: (event: CloudEvent) => void): () => void;
@@ -102,7 +104,7 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
     zoneIds: Object.fromEntries(options.zones.map((zone) => [zone.name, zone.zoneId])),
     isEnding: (id) => {
       const state = instances.get(id)?.instance.state;
-      return state === undefined || state === "terminated" || state === "shutting-down";
+      return state !== "pending" && state !== "running";
     },
   };
   const own = startMachines(world, options.kubelets, machineOptions);
@@ -173,6 +175,15 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
         change(id, { state: "terminated" });
         const subnet = subnetOf(simulated.instance.subnetId);
         if (subnet) subnet.availableIps++;
+      });
+    },
+    powerOff(id) {
+      const simulated = instances.get(id);
+      if (simulated?.instance.state !== "pending" && simulated?.instance.state !== "running") return;
+      change(id, { state: "stopping" });
+      clock.after(POWER_OFF_AFTER_MS, `power off ${id}`, () => {
+        machinesOf(simulated).stop(simulated);
+        if (instances.get(id)?.instance.state === "stopping") change(id, { state: "stopped" });
       });
     },
     change,

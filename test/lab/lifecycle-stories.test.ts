@@ -365,6 +365,26 @@ describe("failures of EC2", () => {
     expect(runningPods(lab)).toBe(2);
     lab.close();
   });
+
+  it.for([
+    { name: "stops, with an event from EventBridge", act: "powerOff", isUp: true, tells: true },
+    { name: "stops, without an event", act: "powerOff", isUp: true, tells: false },
+    { name: "stops before its node joins, without an event", act: "powerOff", isUp: false, tells: false },
+    { name: "terminates before its node joins, without an event", act: "kill", isUp: false, tells: false },
+  ] as const)("an instance that another user $name, is replaced within four minutes", async ({ act, isUp, tells }) => {
+    const lab = await running(0);
+    scale(lab, 2);
+    await pass(lab, isUp ? 2 * MINUTE : 10 * SECOND);
+    expect(names(lab, "Node")).toHaveLength(isUp ? 1 : 0);
+    const [before = ""] = ids(lab);
+    if (!tells) lab.wakeUps.interruption.faults.lose = () => true;
+    lab.cloud[act](before);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    await expectAccountedFor(lab, 1);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
 });
 
 /** The Deployment with annotations on its pods and, if asked for, a grace period. */

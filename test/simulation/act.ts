@@ -78,7 +78,8 @@ export function perform(act: Act, lab: Lab): void {
       withMachine(lab, act.pick, () => true, cloud.scheduleRetirement);
       return;
     case "stop machine":
-      withMachine(lab, act.pick, () => true, cloud.kill);
+      // Which machine is picked says nothing of the pick's further digits.
+      withMachine(lab, act.pick, () => true, (act.pick * 1_000) % 1 < POWERED_OFF_SHARE ? cloud.powerOff : cloud.kill);
       return;
     case "spot prices":
       cloud.moveSpotPrices(act.spot);
@@ -91,6 +92,9 @@ export function perform(act: Act, lab: Lab): void {
       return;
   }
 }
+
+/** The share of machines that somebody stops which are not terminated, but powered off. */
+const POWERED_OFF_SHARE = 0.4;
 
 function withPicked({ world }: Lab, kind: string, pick: Pick, act: (object: ApiObject) => void): void {
   const objects = world.store.list(kind);

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
   type Inventory,
+  lossOf,
   orphanInstances,
   ownerlessNodes,
+  stoppedMachines,
   vanishedClaims,
   withoutMachine,
 } from "../../../core/lifecycle/garbage-collection.ts";
@@ -104,15 +106,38 @@ describe("records without an instance", () => {
     { name: "a record whose node is Ready is kept", change: { nodes: [node()] }, want: 0 },
     { name: "a record whose instance is listed is kept", change: { instances: [machine()] }, want: 0 },
     { name: "a record whose instance shuts down is suspected", change: { instances: [machine({ state: "shutting-down" })] }, want: 1 },
-    {
-      name: "a record that never registered is left to the registration timeout",
-      change: { claims: [nodeClaim({ conditions: ["Launched"] })] },
-      want: 0,
-    },
     { name: "a record that terminates is ignored", change: { records: [{ ...up, terminating: { reason: "deleted", at: NOW } }] }, want: 0 },
   ])("$name", ({ change, want }) => {
     const seen = sight({ records: [up], claims: [REGISTERED_CLAIM], instances: [], ...change });
     expect(withoutMachine(seen)).toHaveLength(want);
+  });
+
+  const young = nodeClaim({ conditions: ["Launched"] });
+  it.for([
+    {
+      name: "registered, and EC2 does not know the instance: given up",
+      claims: [REGISTERED_CLAIM],
+      found: undefined,
+      want: "garbage_collected",
+    },
+    { name: "registered, and the instance is ended: given up", claims: [REGISTERED_CLAIM], found: "terminated", want: "garbage_collected" },
+    { name: "registered, and the instance runs: kept", claims: [REGISTERED_CLAIM], found: "running", want: undefined },
+    { name: "not registered, and EC2 does not know the instance yet: kept", claims: [young], found: undefined, want: undefined },
+    { name: "not registered, and the instance is ended: given up", claims: [young], found: "shutting-down", want: "instance_terminated" },
+  ] as const)("$name", ({ claims, found, want }) => {
+    expect(lossOf(up, { found: found && machine({ state: found }), claims })).toBe(want);
+  });
+
+  it.for([
+    { name: "whose instance stops is found", change: { instances: [machine({ state: "stopping" })] }, want: 1 },
+    { name: "whose instance runs is not", change: { instances: [machine()] }, want: 0 },
+    {
+      name: "that terminates is not",
+      change: { instances: [machine({ state: "stopped" })], records: [{ ...up, terminating: { reason: "deleted", at: NOW } }] },
+      want: 0,
+    },
+  ] as const)("a record $name", ({ change, want }) => {
+    expect(stoppedMachines(sight({ records: [up], ...change }))).toHaveLength(want);
   });
 });
 
