@@ -361,13 +361,29 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/lifecycle/garbage-collection.ts",
-        find: " || ready.has(instance.id)) return false;",
-        replace: " || ready.has(name)) return false;",
+        find: "!alive.has(instance.id) && !ready.has(instance.id),",
+        replace: '!alive.has(instance.id) && !ready.has(""),',
+      },
+      {
+        file: "core/lifecycle/garbage-collection.ts",
+        find: "if (found !== undefined && isAlive(found)) return undefined;",
+        replace: "if (found !== undefined && isAlive(found) && found.id === name) return undefined;",
+      },
+    ],
+  },
+  {
+    name: "a machine that somebody stops is left alone when the message of it is lost",
+    within: 1_000,
+    edits: [
+      {
+        file: "functions/lifecycle/garbage-collection.ts",
+        find: "for (const record of stoppedMachines(inventory))",
+        replace: "for (const record of stoppedMachines(inventory).slice(0, 0))",
       },
       {
         file: "functions/lifecycle/garbage-collection.ts",
-        find: "if (instance === undefined || alive.has(instance.id)) continue;",
-        replace: "if (instance === undefined || alive.has(name)) continue;",
+        find: 'if (loss === "instance_terminated") await',
+        replace: 'if (loss === "instance_terminated" && id === "") await',
       },
     ],
   },
