@@ -56,11 +56,14 @@ export const drainedInTime: Invariant = {
   law: "When EC2 takes an interrupted machine back, its pods have been asked to go: except those that a budget or do-not-disrupt holds.",
   watch: (scene, violated) => {
     const { history, lab } = scene;
+    /** When the budget of an application was last changed or taken away, ms. */
+    const freed = new Map<string, number>();
     const atEnd = ({ notice, nodeName, initializedAt = Number.POSITIVE_INFINITY }: ClaimLife, now: number): void => {
       if (notice === undefined || nodeName === undefined) return;
       const isWhole = now - notice.at >= RECLAIMED_MS - history.skewMs && initializedAt <= notice.at - LATE_MS;
       if (!isWhole || hitsOf(scene, notice.at - LATE_MS, WHO_DRAINS).length > 0) return;
-      const budgeted = lab.world.store.list("PodDisruptionBudget").map(({ spec }) => (spec as Budgeted).selector.matchLabels?.["app"]);
+      const standing = lab.world.store.list("PodDisruptionBudget").map(({ spec }) => appOf(spec as Budgeted));
+      const budgeted = [...standing, ...[...freed].flatMap(([app, at]) => (now - at < LATE_MS ? [app] : []))];
       const left = history
         .podsOn(nodeName, now)
         .find(
@@ -73,9 +76,17 @@ export const drainedInTime: Invariant = {
       const life = detail["state"] === "shutting-down" && history.claimOfInstance(String(detail["instance-id"]));
       if (life && isInterrupted(life)) atEnd(life, lab.world.clock.now());
     });
-    return {};
+    return {
+      onChange({ kind, type, object, old }) {
+        if (kind !== "PodDisruptionBudget" || type === "ADDED") return;
+        const app = appOf(((old ?? object) as unknown as { readonly spec: Budgeted }).spec);
+        if (app !== undefined) freed.set(app, lab.world.clock.now());
+      },
+    };
   },
 };
+
+const appOf = ({ selector }: Budgeted): string | undefined => selector.matchLabels?.["app"];
 
 const WHO_DRAINS = ["interruption", "lifecycle", "claims", "provision"];
 
