@@ -56,8 +56,11 @@ export const podsPlacedInTime: Invariant = {
 
 /** How long a pod may wait without a word, ms: when nothing goes wrong, and in any case. */
 const TOLD_WITHIN_MS = 4 * MINUTE_MS;
-/** Two periods of eight minutes in which each call of a port fails may follow each other, with kills between them. */
-const TOLD_AT_LAST_MS = 25 * MINUTE_MS;
+/**
+ * Two periods of eight minutes in which each call of a port fails, and six in which the account is full, may follow
+ * each other, with kills between them.
+ */
+const TOLD_AT_LAST_MS = 33 * MINUTE_MS;
 /** One plan speaks of so many pods only. */
 const TOLD_AT_ONCE = 10;
 
