@@ -95,8 +95,9 @@ export interface NodeClaimRecord {
      */
     readonly deadline?: number;
   };
-  /** Hash of the pods on the node when it was last read; a change moves lastPodEventAt. */
+  /** Older versions keep here what functions/disruption/pod-events.ts keeps: a hash of the node's pods. */
   readonly podsDigest?: string;
+  /** When a pod last came to its node or left it, ms; of what is stored, only older versions write it. */
   readonly lastPodEventAt?: number;
   /**
    * When its launch was last put off because EC2's bucket of requests was empty. That is no failure of the launch, and

@@ -68,14 +68,15 @@ function withPodEventTime(claim: NodeClaim, pool: NodePool | undefined, record: 
   const after = pool ? consolidateAfterMs(pool) : 0;
   const since = fromRfc3339(consolidatable?.lastTransitionTime);
   const derived = consolidatable?.status === "True" && Number.isFinite(after) ? since - after : since;
-  const recorded = record?.lastPodEventAt === undefined ? undefined : rfc3339(record.lastPodEventAt);
-  const time = recorded ?? lastPodEventTime ?? (Number.isNaN(derived) ? undefined : rfc3339(derived));
+  // The record has it where an older version runs, or did.
+  const told = [record?.lastPodEventAt ?? Number.NaN, fromRfc3339(lastPodEventTime)].filter((at) => !Number.isNaN(at));
+  const at = told.length > 0 ? Math.max(...told) : derived;
   return {
     ...claim,
     status: {
       ...status,
       conditions: withoutCondition(conditions, "Consolidatable"),
-      ...(time !== undefined && { lastPodEventTime: time }),
+      ...(!Number.isNaN(at) && { lastPodEventTime: rfc3339(at) }),
     },
   };
 }

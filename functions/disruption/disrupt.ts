@@ -5,14 +5,12 @@ import { heal } from "../../core/disruption/command/marking.ts";
 import type { ExpectedSavings } from "../../core/disruption/consolidation/expected-savings.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
-import { podEvents } from "../../core/disruption/reports/pod-events.ts";
 import { type DisruptionReport, reportOf } from "../../core/disruption/reports/report-of.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import { isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { NOMINATION_MS } from "../../core/provisioning/nominations.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
@@ -21,7 +19,6 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
-import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
@@ -31,6 +28,7 @@ import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
+import { observePods } from "./pod-events.ts";
 import { disruptionSettings } from "./settings.ts";
 
 /**
@@ -68,7 +66,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     // Replacements that were written just now take room and use limits: the next decision must see them.
     const fresh = advanced.some((command) => isStarted(command, before.commands));
     const state = fresh ? withoutOthers(await readClusterState(deps, { isFresh: false })) : before;
-    const [records, commands] = fresh ? [state.records, state.commands] : [observed, advanced];
+    const [records, commands] = fresh ? [await observePods(state, deps), state.commands] : [observed, advanced];
     const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
 
@@ -155,16 +153,6 @@ function withoutOthers(state: ClusterState): ClusterState {
 /** Whether this pass has written the command's replacements. */
 function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[]): boolean {
   return phase === "Replacing" && before.some((command) => command.id === id && command.phase === "Validating");
-}
-
-/**
- * Stores when pods last came to or left each node. A record that another has written meanwhile is left to the next
- * pass, which compares again.
- */
-async function observePods(state: ClusterState, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
-  const written = await someAtATime(podEvents(state.snapshot, state.records, now()), (record) => ignoreConflict(store.update(record)));
-  const changed = new Map(written.flatMap((record) => (record === undefined ? [] : [[record.name, record]])));
-  return state.records.map((record) => changed.get(record.name) ?? record);
 }
 
 interface AdvanceTools {

@@ -67,10 +67,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "records",
-    rule: "the pod event of a record counts before that of the claim",
+    rule: "the pod event of a record counts where it is later than that of the claim",
     file: "core/what-if/start.ts",
-    from: "const time = recorded ?? lastPodEventTime",
-    to: "const time = lastPodEventTime",
+    from: "const told = [record?.lastPodEventAt ?? Number.NaN, ",
+    to: "const told = [",
     tests: REHEARSAL,
   },
   {

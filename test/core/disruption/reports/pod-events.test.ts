@@ -1,13 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { podEvents } from "../../../../core/disruption/reports/pod-events.ts";
+import { type PodEvent, podEvents, withPodEvents } from "../../../../core/disruption/reports/pod-events.ts";
+import type { NodeClaim } from "../../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
 import type { Pod } from "../../../../core/model/pod.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../../support/builders.ts";
 
 const claim = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] });
 const up = record({ instance: INSTANCE, initializedAt: NOW - 60_000 });
-const look = (pods: readonly Pod[], from: NodeClaimRecord, now = NOW): NodeClaimRecord | undefined =>
-  podEvents({ nodes: [node()], nodeClaims: [claim], pods } as never, [from], now)[0];
+
+interface Look {
+  readonly last?: PodEvent | undefined;
+  readonly now?: number;
+  readonly of?: NodeClaimRecord;
+  readonly seenClaim?: NodeClaim;
+}
+
+const look = (pods: readonly Pod[], { last, now = NOW, of = up, seenClaim = claim }: Look = {}): PodEvent | undefined =>
+  podEvents({ nodes: [node()], nodeClaims: [seenClaim], pods } as never, [of], new Map(last ? [[of.name, last]] : []), now).get(of.name);
 
 const bound = (name: string, secondsAgo: number): Pod => ({
   ...pod(name),
@@ -15,16 +24,22 @@ const bound = (name: string, secondsAgo: number): Pod => ({
 });
 
 describe("pod events, derived from the pods of a node", () => {
-  const seen = look([bound("a", 30)], up) as NodeClaimRecord;
+  const seen = look([bound("a", 30)]);
 
-  it("start at the latest binding when the record has no digest", () => {
-    expect(seen.lastPodEventAt).toBe(NOW - 30_000);
+  it("start at the latest binding when no pass has seen the node", () => {
+    expect(seen?.at).toBe(NOW - 30_000);
+  });
+
+  it("start at what the NodeClaim or the record tells when that is later, as after a loss of the table", () => {
+    const told = { ...claim, status: { ...claim.status, lastPodEventTime: at(10) } } as NodeClaim;
+    expect(look([bound("a", 30)], { seenClaim: told })?.at).toBe(NOW - 10_000);
+    expect(look([bound("a", 30)], { of: { ...up, lastPodEventAt: NOW - 5_000 }, seenClaim: told })?.at).toBe(NOW - 5_000);
   });
 
   it("stay the same for the same pods in any order, however often they are read", () => {
-    expect(look([bound("a", 30)], seen, NOW + 60_000)).toBeUndefined();
-    const two = look([bound("a", 30), bound("b", 20)], up) as NodeClaimRecord;
-    expect(look([bound("b", 20), bound("a", 30)], two, NOW + 60_000)).toBeUndefined();
+    expect(look([bound("a", 30)], { last: seen, now: NOW + 60_000 })).toEqual(seen);
+    const two = look([bound("a", 30), bound("b", 20)]);
+    expect(look([bound("b", 20), bound("a", 30)], { last: two, now: NOW + 60_000 })).toEqual(two);
   });
 
   it.for([
@@ -34,13 +49,27 @@ describe("pod events, derived from the pods of a node", () => {
     { name: "a pod that is being deleted", pods: [pod("a", {}, { deletionTimestamp: at(0) })] },
     { name: "a pod of the same name with another UID", pods: [pod("a", {}, { uid: "other" })] },
   ])("change with $name", ({ pods }) => {
-    expect(look(pods, seen, NOW + 60_000)?.lastPodEventAt).toBe(NOW + 60_000);
+    expect(look(pods, { last: seen, now: NOW + 60_000 })?.at).toBe(NOW + 60_000);
   });
 
   it("change at most once in ten seconds, and not for DaemonSet pods", () => {
-    const fresh = { ...seen, lastPodEventAt: NOW - 1_000 };
-    expect(look([], fresh)).toBeUndefined();
+    const fresh = { digest: seen?.digest ?? "", at: NOW - 1_000 };
+    expect(look([], { last: fresh })).toEqual(fresh);
     const daemon = pod("d", {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] });
-    expect(look([bound("a", 30), daemon], seen, NOW + 60_000)).toBeUndefined();
+    expect(look([bound("a", 30), daemon], { last: seen, now: NOW + 60_000 })).toEqual(seen);
+  });
+
+  it("are kept of a node that goes, and forgotten with its record", () => {
+    const going = { ...up, terminating: { reason: "deleted", at: NOW } };
+    expect(look([], { last: seen, of: going, now: NOW + 60_000 })).toEqual(seen);
+    expect(podEvents({ nodes: [], nodeClaims: [], pods: [] } as never, [], new Map([["gone", { digest: "0:0" }]]), NOW).size).toBe(0);
+  });
+
+  it("move the time of a record forward only: an older version may have written a later one", () => {
+    const timeOf = (lastPodEventAt: number) =>
+      withPodEvents([{ ...up, lastPodEventAt }], new Map([[up.name, { digest: "0:0", at: NOW }]]))[0]?.lastPodEventAt;
+    expect(timeOf(NOW - 1)).toBe(NOW);
+    expect(timeOf(NOW + 1)).toBe(NOW + 1);
+    expect(withPodEvents([up], new Map())).toEqual([up]);
   });
 });

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import type { Pod } from "../../../core/model/pod.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { observePods } from "../../../functions/disruption/pod-events.ts";
+import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../support/builders.ts";
+
+const up = record({ instance: INSTANCE, initializedAt: NOW - 60_000 });
+const young = record({ name: "young" });
+const claim = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] });
+const bound = (name: string): Pod => ({
+  ...pod(name),
+  status: { phase: "Running", conditions: [{ type: "PodScheduled", status: "True", lastTransitionTime: at(30) }] },
+});
+const state = (pods: readonly Pod[]) => ({ snapshot: { nodes: [node()], nodeClaims: [claim], pods }, records: [up, young] }) as never;
+
+/** A table, with the writes of documents and the errors that were logged. */
+function deps() {
+  const store = sqliteNodeClaimStore();
+  const documents: string[] = [];
+  const errors: string[] = [];
+  let now = NOW;
+  const putDocument: typeof store.putDocument = (name, bytes, version) => {
+    documents.push(name);
+    return store.putDocument(name, bytes, version);
+  };
+  const log = { debug: () => {}, info: () => {}, error: (message: string) => errors.push(message) };
+  const ports = { cluster: { name: "c" }, store: { ...store, putDocument }, log, now: () => now };
+  const timeOf = async (pods: readonly Pod[]): Promise<number | undefined> =>
+    (await observePods(state(pods), ports as never)).find(({ name }) => name === up.name)?.lastPodEventAt;
+  return { store, documents, errors, timeOf, pass: (ms: number) => (now += ms) };
+}
+
+it("a pod that comes to a node is one write of one document, whatever the cluster's size; no record is written", async () => {
+  const { documents, timeOf, pass } = deps();
+  expect(await timeOf([bound("a")])).toBe(NOW - 30_000);
+  expect(await timeOf([bound("a")])).toBe(NOW - 30_000);
+  expect(documents).toEqual(["pod-events/c"]);
+  pass(60_000);
+  expect(await timeOf([bound("a"), bound("b")])).toBe(NOW + 60_000);
+  expect(documents).toHaveLength(2);
+});
+
+it("a damaged document is told, counts as absent, and is written again", async () => {
+  const { store, errors, timeOf } = deps();
+  await store.putDocument("pod-events/c", new TextEncoder().encode('[["default-abcde",7]]'), "1");
+  expect(await timeOf([bound("a")])).toBe(NOW - 30_000);
+  expect(errors).toEqual(["When pods came to and left nodes cannot be read, and counts as absent until it is written again"]);
+  expect(await timeOf([bound("a")])).toBe(NOW - 30_000);
+  expect(errors).toHaveLength(1);
+});
+
+it("a cluster without an initialized node reads and writes nothing", async () => {
+  const { documents, store } = deps();
+  const none = {
+    cluster: { name: "c" },
+    store: { ...store, getDocument: () => Promise.reject(new Error("read")) },
+    now: () => NOW,
+  } as never;
+  const records = [young];
+  expect(await observePods({ snapshot: { nodes: [], nodeClaims: [], pods: [] } as never, records }, none)).toBe(records);
+  expect(documents).toEqual([]);
+});
