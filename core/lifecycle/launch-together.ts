@@ -72,9 +72,16 @@ export function alone({ launchGroup: _, ...record }: NodeClaimRecord): NodeClaim
  * Whether what EC2 lists of a group is all that its request has launched, when the answer is lost: as many as it was
  * for, or so long ago that all must be listed.
  */
-export function isSettled({ members, requestedAt }: GroupLaunch, listed: number, now: number): boolean {
-  return listed >= members.length || now - requestedAt >= LAUNCH_UNLISTED_MS;
+export function isSettled({ members, ...sent }: GroupLaunch, listed: number, now: number): boolean {
+  return listed >= members.length || isListed(sent, now);
 }
+
+/**
+ * Whether EC2 lists what the calls of a request have launched: the first one at `requestedAt`, and those whose outcome
+ * is unknown, the last at `unknownAt`; ms.
+ */
+export const isListed = ({ requestedAt = 0, unknownAt = 0 }: Partial<GroupLaunch>, now: number): boolean =>
+  now - Math.max(requestedAt, unknownAt) >= LAUNCH_UNLISTED_MS;
 
 /**
  * The next step of a termination toward the instance that the NodeClaim's group may have for it; undefined when there
@@ -96,7 +103,8 @@ export function leaveGroup({ launchGroup: group, now }: ClaimView, record: NodeC
     return instance && { actions: [{ type: "TakeForEnd", record, group }], again: true };
   }
   // Another member may be sending the request at this moment. What appears later is garbage-collected.
-  const sentAtLatest = Math.max(group.launch.requestedAt, record.terminating?.at ?? 0);
+  const { requestedAt, unknownAt = 0 } = group.launch;
+  const sentAtLatest = Math.max(requestedAt, unknownAt, record.terminating?.at ?? 0);
   if (now - sentAtLatest > LAUNCH_UNLISTED_MS + 3 * POLL_MS) return undefined;
   // It is put off. Whoever has an answer earlier wakes the others.
   if (now < group.launch.requestedAt) return { actions: [], wakeAt: group.launch.requestedAt };

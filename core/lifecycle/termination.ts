@@ -259,7 +259,8 @@ function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
   if (record.instance === undefined) {
     if (record.launch === undefined) return leaveGroup(view, record);
     // An invocation that does not know yet that the NodeClaim is removed may be sending the launch at this moment.
-    const sentAtLatest = Math.max(record.launchRequestedAt ?? record.createdAt, record.terminating?.at ?? 0);
+    const { launchRequestedAt = record.createdAt, launchUnknownAt = 0 } = record;
+    const sentAtLatest = Math.max(launchRequestedAt, launchUnknownAt, record.terminating?.at ?? 0);
     if (view.now - sentAtLatest > MAX_LOST_LAUNCH_MS) return undefined;
     return { actions: [{ type: "FindInstance", record }], wakeAt: view.now + INSTANCE_POLL_MS };
   }

@@ -42,6 +42,8 @@ export interface GroupLaunch {
   readonly members: readonly string[];
   /** When it was stored, or may be sent at the earliest because EC2's bucket was empty, ms. */
   readonly requestedAt: number;
+  /** When it was last sent with an outcome that is unknown, ms; absent while only its first call may be. */
+  readonly unknownAt?: number;
   /** The member that sends it; others do when it has not answered for long. */
   readonly sender: string;
 }

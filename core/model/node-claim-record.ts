@@ -67,6 +67,8 @@ export interface NodeClaimRecord {
   readonly dueTags?: Readonly<Record<string, string>>;
   /** When `launch` was stored, ms: how long its outcome has been unknown. */
   readonly launchRequestedAt?: number;
+  /** When `launch` was last sent with an outcome that is unknown, ms; absent while only its first call may be. */
+  readonly launchUnknownAt?: number;
   /** When a launch failed for a reason that may pass, ms; the lifecycle retries it. */
   readonly launchFailedAt?: number;
   readonly launchedAt?: number;

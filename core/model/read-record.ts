@@ -74,15 +74,15 @@ const CLAIM = fields(
     ...{ uid: string, nodePool: string, heldFor: strings, commandId: string, podsDigest: string },
     ...{ nodePoolGeneration: number, refusals: number, refused: fields({ message: string, at: time }) },
     ...{ launchGroup, launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
-    ...{ dueTags: texts, launchRequestedAt: time, launchFailedAt: time, launchPutOffAt: time, launchedAt: time },
-    ...{ initializedAt: time, lastPodEventAt: time },
+    ...{ dueTags: texts, launchRequestedAt: time, launchUnknownAt: time, launchFailedAt: time },
+    ...{ launchPutOffAt: time, launchedAt: time, initializedAt: time, lastPodEventAt: time },
   },
 );
 
 const GROUP = fields(
   {},
   {
-    launch: fields({ request: launch, members: strings, requestedAt: time, sender: string }),
+    launch: fields({ request: launch, members: strings, requestedAt: time, sender: string }, { unknownAt: time }),
     answer: fields({
       instances: mapOf(instance),
       unavailable: listOf(fields({ instanceType: string, zone: string, capacityType: string })),

@@ -454,6 +454,39 @@ describe("a failed invocation", () => {
     lab.close();
   });
 
+  it("a launch that succeeds only at its repetition, with its answer lost, is not made again when the next one is refused", async () => {
+    const times: number[] = [];
+    let lab: Lab | undefined;
+    const sinceFirst = (): number => (lab?.world.clock.now() ?? 0) - (times[0] ?? 0);
+    const hooks: LabOptions["hooks"] = {
+      before: ({ method }) => {
+        if (method !== "launch") return undefined;
+        times.push(lab?.world.clock.now() ?? 0);
+        if (times.length === 1) throw new Error("connect ECONNREFUSED");
+        if (times.length > 2 && sinceFirst() < 80 * SECOND) throw new RefusedError("UnauthorizedOperation");
+        return undefined;
+      },
+      after: ({ method }) => {
+        if (method === "launch" && times.length === 2) throw new Error("socket hang up");
+        return undefined;
+      },
+    };
+    lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks, cloudLagMs: 30_000 });
+    scale(lab, 2);
+    await pass(lab, 5 * SECOND);
+    const [claim = ""] = names(lab, "NodeClaim");
+    for (let i = 0; i < 12; i++) {
+      await pass(lab, 5 * SECOND);
+      // Only shortly before EC2 must list what the first call could have launched.
+      if (sinceFirst() > 45 * SECOND) await lab.deps.wakeUps.wake([{ kind: "claim", cluster: lab.world.cluster, claim }]);
+    }
+    await pass(lab, 4 * MINUTE);
+    expect(times.length).toBeGreaterThan(3);
+    expect(lab.cloud.machines()).toHaveLength(1);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+
   it.for([
     { name: "while EC2 lists its instance", cloudLagMs: 0 },
     { name: "before EC2 lists its instance", cloudLagMs: 15_000 },

@@ -27,7 +27,7 @@ import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../../shared/early-notices.ts";
 import { keep, type Performed } from "../known.ts";
 import { claimLogFields } from "../log-fields.ts";
-import { emptyAnswer, launchPrice, refuse, refusedFor, restedAfterMany } from "./launch.ts";
+import { emptyAnswer, isUnknown, launchPrice, refuse, refusedFor, restedAfterMany } from "./launch.ts";
 import { countLaunchFailures, countRefusedLaunch } from "./metrics.ts";
 import { ensureTemplates, renderFor } from "./render.ts";
 import { readLaunchView } from "./view.ts";
@@ -107,7 +107,11 @@ export async function launchGroup(
   } catch (error) {
     if (error instanceof ThrottledError && error.retryAfterMs !== undefined)
       await putOffGroup({ ...group, launch }, error.retryAfterMs, deps);
-    if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
+    if (!(error instanceof NotFoundError || error instanceof RefusedError)) {
+      if (isUnknown(error))
+        await deps.store.updateLaunchGroup({ ...group, launch: { ...launch, unknownAt: deps.now() } }).catch(() => undefined);
+      throw error;
+    }
     if (error instanceof RefusedError) countRefusedLaunch(error, launch.request, deps.metrics);
     return await afterLostAnswer({ record, claim, group, launch }, error, deps);
   }

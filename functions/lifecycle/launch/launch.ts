@@ -8,13 +8,14 @@ import { failureReason } from "../../../core/launch/failure.ts";
 import type { RenderedLaunch } from "../../../core/launch/fleet-request.ts";
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
 import { NODE_NOT_FOUND, withConditions } from "../../../core/lifecycle/claim-status.ts";
+import { isListed } from "../../../core/lifecycle/launch-together.ts";
 import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
 import type { KnownInstance } from "../../../core/model/instance.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
+import { ConflictError, NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
 import { MIN_BOOT_MS } from "../../../core/provisioning/glance.ts";
 import { launchedFor } from "../../../core/rebuild/launched.ts";
@@ -78,7 +79,7 @@ export async function launch(
 ): Promise<Performed> {
   const request = record.launch;
   if (request === undefined) return "look again";
-  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  const rest = withoutLaunch(record);
   try {
     const result = await deps.fleet.launch(request);
     const { nodeClass, instanceTypes } = await readLaunchView(claim, deps, { known });
@@ -106,7 +107,11 @@ export async function launch(
     const kind = failure?.kind === "InsufficientCapacity" ? "InsufficientCapacity" : "Refused";
     return await refuse({ kind, reason: why.reason, message: why.message }, rest, claim, deps);
   } catch (error) {
-    if (!(error instanceof NotFoundError || error instanceof RefusedError)) throw error;
+    if (!(error instanceof NotFoundError || error instanceof RefusedError)) {
+      // Whatever this write fails with: the first failure is the one to tell.
+      if (isUnknown(error)) await deps.store.update({ ...record, launchUnknownAt: deps.now() }).catch(() => undefined);
+      throw error;
+    }
     // A template that was garbage-collected is rendered again at once.
     if (error instanceof RefusedError) countRefusedLaunch(error, request, deps.metrics);
     return await afterLostAnswer(record, error, claim, deps, known);
@@ -115,6 +120,15 @@ export async function launch(
 
 /** EC2 may answer a repeated call so, whose first call has launched an instance. */
 export const emptyAnswer = (): RefusedError => new RefusedError("EC2 answered with neither an instance nor an error");
+
+/** Whether a call that failed so may have launched an instance. */
+export const isUnknown = (error: unknown): boolean => !(error instanceof ThrottledError || error instanceof ConflictError);
+
+/** The record without a launch in progress. */
+function withoutLaunch(record: NodeClaimRecord): NodeClaimRecord {
+  const { launch: _sent, launchRequestedAt: _at, launchUnknownAt: _unknown, ...rest } = record;
+  return rest;
+}
 
 /**
  * After an answer that does not tell what became of the request: an earlier call with this token may have launched an
@@ -127,7 +141,7 @@ async function afterLostAnswer(
   deps: LifecycleDeps,
   known: EC2NodeClass | undefined,
 ): Promise<Performed> {
-  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  const rest = withoutLaunch(record);
   const instance = await launchedInstance(deps.fleet, deps.cluster.name, claim.metadata.uid ?? "");
   if (instance) {
     const { instanceTypes } = await readLaunchView(claim, deps, { known });
@@ -140,13 +154,11 @@ async function afterLostAnswer(
     await deps.store.update(restedAfterMany(rest, deps.now()));
     return "look again";
   }
+  const { launchRequestedAt: requestedAt = 0, launchUnknownAt: unknownAt = 0 } = record;
   // A new token before EC2 must list that instance could launch a second one.
-  const isKnown = deps.now() - (record.launchRequestedAt ?? 0) >= LAUNCH_UNLISTED_MS;
+  const isKnown = isListed({ requestedAt, unknownAt }, deps.now());
   return refuse(refusedFor(error), isKnown ? rest : record, claim, deps);
 }
-
-/** How long EC2 may not list an instance that it has launched. No benchmark has tuned it. */
-const LAUNCH_UNLISTED_MS = 60_000;
 
 /** Enough attempts to request every instance type of a wide NodePool, sixty at a time. */
 const MAX_ATTEMPTS_WITHOUT_PAUSE = 10;
@@ -270,7 +282,7 @@ export function launchPrice(
 export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store, now }: LifecycleDeps): Promise<Performed> {
   const instance = record.uid === undefined ? undefined : await launchedInstance(fleet, cluster.name, record.uid);
   if (instance === undefined) return "done";
-  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  const rest = withoutLaunch(record);
   const found = { ...rest, instance, launchedAt: rest.launchedAt ?? record.launchRequestedAt ?? now() };
   await store.update(found, launchedEntries(found, now()));
   return "look again";

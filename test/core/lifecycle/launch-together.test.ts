@@ -105,6 +105,9 @@ describe("a NodeClaim that is launched together with others", () => {
 
   it("a lost answer is settled by what EC2 lists when that is all, or after a minute", () => {
     expect([isSettled(sent(ME, 5), 1, NOW), isSettled(sent(ME, 5), 2, NOW), isSettled(sent(ME, 60), 1, NOW)]).toEqual([false, true, true]);
+    // The minute counts from the last call whose outcome is unknown.
+    expect(isSettled({ ...sent(ME, 90), unknownAt: NOW - 50_000 }, 1, NOW)).toBe(false);
+    expect(isSettled({ ...sent(ME, 90), unknownAt: NOW - 60_000 }, 1, NOW)).toBe(true);
   });
 });
 

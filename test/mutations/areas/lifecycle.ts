@@ -119,8 +119,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "launch-in-flight",
     rule: "the search begins anew when the NodeClaim is told to end, because a launch may be on its way",
     file: "core/lifecycle/termination.ts",
-    from: "Math.max(record.launchRequestedAt ?? record.createdAt, record.terminating?.at ?? 0)",
-    to: "Math.max(record.launchRequestedAt ?? record.createdAt, 0)",
+    from: "Math.max(launchRequestedAt, launchUnknownAt, record.terminating?.at ?? 0)",
+    to: "Math.max(launchRequestedAt, launchUnknownAt, 0)",
     tests: TERMINATION,
   },
   {
@@ -241,6 +241,14 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "core/lifecycle/launch-together.ts",
     from: 'return { actions: [{ type: "LeaveLaunch", record, group }], again: true };',
     to: "return undefined;",
+    tests: ["test/core/lifecycle/launch-together.test.ts"],
+  },
+  {
+    name: "unlisted-since-last-call",
+    rule: "EC2 need not list what the last call of a request has launched, however old the request is",
+    file: "core/lifecycle/launch-together.ts",
+    from: "now - Math.max(requestedAt, unknownAt) >=",
+    to: "now - Math.max(requestedAt, 0 * unknownAt) >=",
     tests: ["test/core/lifecycle/launch-together.test.ts"],
   },
   {

@@ -372,6 +372,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: "only the first call of a launch counts for what EC2 may not list yet",
+    within: 4_000,
+    edits: [
+      {
+        file: "core/lifecycle/launch-together.ts",
+        find: "Math.max(requestedAt, unknownAt) >=",
+        replace: "Math.max(requestedAt, 0 * unknownAt) >=",
+      },
+    ],
+  },
+  {
     name: "a machine that somebody stops is left alone when the message of it is lost",
     within: 1_000,
     edits: [
