@@ -32,8 +32,14 @@ function comingUp({ history }: Scene, now: number): readonly ClaimLife[] {
   );
 }
 
-/** The pods that have waited for room at some time since `from`: unbound, or on a node that was going. */
-function waitedSince(from: number, now: number, history: History): readonly PodLife[] {
+/**
+ * The pods that have waited for room at some time since `from`: unbound, or on a node that was going. A StatefulSet
+ * makes its next pod only when the last one is gone, so one that is asked to go, and stays on a dead machine, counts.
+ */
+function waitedSince(from: number, now: number, { history, lab }: Pick<Scene, "history" | "lab">): readonly PodLife[] {
+  const lingers = ({ metadata }: Pod): boolean =>
+    metadata.ownerReferences?.some(({ kind }) => kind === "StatefulSet") === true &&
+    lab.world.store.get("Pod", metadata.name, metadata.namespace)?.metadata.uid === metadata.uid;
   const isHomeless = (nodeName: string): boolean => {
     const life = history.claimOfNode(nodeName);
     if (life === undefined) return true;
@@ -42,7 +48,7 @@ function waitedSince(from: number, now: number, history: History): readonly PodL
     return isGoing(life, now, history) || life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from;
   };
   return [...history.pods.values()].filter(({ pod, boundAt = now, endedAt = now, nodeName }) => {
-    if (isDaemon(pod) || endedAt < from) return false;
+    if (isDaemon(pod) || (endedAt < from && !lingers(pod))) return false;
     return boundAt >= from || (nodeName !== undefined && isHomeless(nodeName));
   });
 }
@@ -103,7 +109,7 @@ export const boughtOnce: Invariant = {
           uid,
           cpu: Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons),
         }));
-        const waiting = waitedSince(from, now, history);
+        const waiting = waitedSince(from, now, scene);
         const needed = waiting.reduce((sum, { pod }) => sum + requestOf(pod), buffered * timesPlanned(waiting, coming, history));
         if (asking.reduce((sum, { cpu }) => sum + cpu, 0) > needed + 1e-6) suspicions.push({ asking, needed, last: object.metadata.name });
       },
