@@ -8,6 +8,7 @@ import { isSurplus } from "./static-pools.ts";
 const MINUTE_MS = 60_000;
 /** The share of a NodePool's nodes that may be broken while broken nodes are replaced. */
 const MAX_SHARE = 0.2;
+const NEVER = Number.POSITIVE_INFINITY;
 /** What changed so shortly before a repair may not have been read, ms. */
 const UNREAD_MS = MINUTE_MS;
 /** A sweep, retries and periods of faults, ms. */
@@ -65,12 +66,8 @@ export const fewRepaired: Invariant = {
         return isPeer(other, life) && registeredAt < now && goneAt >= before;
       });
       const broken = peers.filter(
-        ({ sick, machineEndedAt = now, goneAt = now }) =>
-          sick !== undefined &&
-          sick.from < before &&
-          (sick.until ?? Number.POSITIVE_INFINITY) > now &&
-          machineEndedAt >= now &&
-          goneAt >= now,
+        ({ sick, machineEndedAt = NEVER, goneAt = NEVER }) =>
+          sick !== undefined && sick.from < before && Math.min(sick.until ?? NEVER, machineEndedAt, goneAt) > now,
       );
       if (broken.length > Math.ceil(peers.length * MAX_SHARE))
         violated(`claim ${life.name} was ended as broken, while ${broken.length} of ${peers.length} nodes of pool ${life.pool} are`);
