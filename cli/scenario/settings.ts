@@ -1,4 +1,4 @@
-import { priceCapOf } from "../../core/model/price-caps.ts";
+import { EACH, priceCapOf } from "../../core/model/price-caps.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
 import { ArgumentError } from "../../functions/adapters/command-line.ts";
@@ -16,10 +16,21 @@ export function decisionSettingsOf(given: readonly string[]): Partial<Settings> 
 /** Of a file nobody knows its cluster's name, so that only amounts and schedules for every cluster hold. */
 const NAMELESS = "";
 
-/** The snapshot of a file under the settings that a snapshot holds: price caps, and the schedule of the cluster. */
+/**
+ * The snapshot of a file under the settings that a snapshot holds: price caps, and the schedule of the cluster. Throws
+ * ArgumentError where a setting is for clusters by name.
+ */
 export function underSettings(snapshot: Snapshot, settings: Partial<Settings>): Snapshot {
   const { maxPricePerHour = {}, stackMaxPricePerHour, sleepSchedule = {} } = settings;
+  refuseNames("MAX_PRICE_PER_HOUR", maxPricePerHour, "an amount for every cluster, such as 20");
+  refuseNames("SLEEP_SCHEDULE", sleepSchedule, "a schedule for every cluster");
   const priceCap = priceCapOf(NAMELESS, { maxPricePerHour, stackMaxPricePerHour }, 0) ?? snapshot.priceCap;
   const nodePools = withClusterSchedule(snapshot.nodePools, scheduleOf(NAMELESS, { sleepSchedule }));
   return { ...snapshot, nodePools, ...(priceCap && { priceCap }) };
+}
+
+function refuseNames(setting: string, byCluster: Readonly<Record<string, unknown>>, instead: string): void {
+  const named = Object.keys(byCluster).find((name) => name !== EACH);
+  if (named !== undefined)
+    throw new ArgumentError(`--setting ${setting} names the cluster ${named}, and a file does not say whose it is; give ${instead}`);
 }

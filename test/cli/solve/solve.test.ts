@@ -54,6 +54,12 @@ it("a price cap and a schedule that are given as settings hold, as they do in th
   expect(left("MAX_PRICE_PER_HOUR=0.000001")).toContain("raise the setting MAX_PRICE_PER_HOUR");
   expect(left("STACK_MAX_PRICE_PER_HOUR=0.000001")).toContain("raise the setting STACK_MAX_PRICE_PER_HOUR");
   expect(left("SLEEP_SCHEDULE=0 20 * * * for 10h")).toContain("sleeps until");
+  // Whose cluster a file is nobody knows, so a setting for a cluster by name would be skipped in silence.
+  const why = "names the cluster prod, and a file does not say whose it is; give";
+  expect(() => left("MAX_PRICE_PER_HOUR=prod=5,dev=1")).toThrow(`--setting MAX_PRICE_PER_HOUR ${why} an amount for every cluster`);
+  expect(() => left('SLEEP_SCHEDULE={"prod":"0 20 * * * for 10h"}')).toThrow(
+    `--setting SLEEP_SCHEDULE ${why} a schedule for every cluster`,
+  );
 });
 
 it("a null field counts as absent, as in the API", () => {
