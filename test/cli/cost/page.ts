@@ -57,10 +57,11 @@ replaced node adds. Between the sizes the figures are on a line; clusters of mor
 - Prices are AWS's list prices of us-east-1 and us-west-2 (\`cli/cost/bill.ts\`). Free tiers are left out: an account that
   uses nothing else pays less.
 - The lab has no time of Lambda: 60 ms for each invocation, 10 ms for each remote call as if they were made one after
-  the other, and 0.2 ms for each object that is read. Beside local servers functions take 90 to 170 ms on the mean.
+  the other, 0.2 ms for each object that has changed since the function listed it last, and 0.015 ms for each other one
+  of a list. Beside local servers functions take 90 to 170 ms on the mean.
 - On a real control plane a warm sweep of 5,000 nodes and 50,000 pods takes \`provision\` 0.5 s of CPU, \`disruption\` 0.8 s
-  and \`lifecycle\` 0.6 s ([speed](speed.md#5000-nodes-and-50000-pods)), about 3 GB-seconds a minute and $2 a month. The
-  lab lists everything in each sweep, so the figures of G for Lambda are many times that.
+  and \`lifecycle\` 0.6 s ([speed](speed.md#5000-nodes-and-50000-pods)), about 3 GB-seconds a minute and $2 a month. A
+  node of the lab has one pod, and its functions make all their calls one after the other.
 - Lambda asks each empty queue with five pollers, each of which waits for 20 s. That is most of an idle stack's bill,
   and the clusters of a stack share it.
 - EKS's audit log, which the source \`audit\` needs, costs $0.50 a GB and is left out, and so is what flows between zones.
