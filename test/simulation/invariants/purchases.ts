@@ -55,13 +55,15 @@ function waitedSince(from: number, now: number, { history, lab }: Pick<Scene, "h
 
 /**
  * How often a buffer may ask for its whole room: anew when pods are planned after the NodeClaim that has its room was,
- * because they have come since, or because EC2 had no machine for their own NodeClaim. They may take the room that the
- * buffer was to have there, and with their memory more of it than their vCPUs tell.
+ * because they have come since, or because EC2 had no machine for their own NodeClaim, or somebody deleted it. They may
+ * take the room that the buffer was to have there, and with their memory more of it than their vCPUs tell.
  */
 function timesPlanned(waiting: readonly PodLife[], coming: readonly ClaimLife[], history: History): number {
   const firstPlan = Math.min(...coming.map(({ plannedAt }) => plannedAt));
   const hasCome = waiting.some(({ addedAt, boundAt }) => addedAt > firstPlan || (boundAt !== undefined && boundAt > firstPlan));
-  const hasFailed = [...history.claims.values()].some(({ refusedAt }) => refusedAt !== undefined && refusedAt >= firstPlan);
+  const hasFailed = [...history.claims.values()].some(
+    ({ refusedAt = 0, deletedAt = 0, deletedBy = PRODUCT }) => refusedAt >= firstPlan || (deletedAt >= firstPlan && deletedBy !== PRODUCT),
+  );
   return hasCome || hasFailed ? 2 : 1;
 }
 
