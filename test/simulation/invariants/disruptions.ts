@@ -72,7 +72,8 @@ export const budgetsKept: Invariant = {
         taintedAt === undefined ? deletedAt < readAt : deletedAt < readAt || deletedAt > now,
       );
       const total = own.length;
-      const pools = history.poolsWithin(life.pool, Math.min(readAt, history.readAt("NodePool") ?? readAt), now);
+      // The same of what was edited in it.
+      const pools = history.poolsWithin(life.pool, Math.min(readAt, history.readAt("NodePool") ?? readAt) - 1, now);
       const allowed = Math.max(...pools.map((pool) => widest(pool, reasonsFor(start, history), total, readAt, history.skewMs)), 0);
       if (going.length > allowed)
         violated(
