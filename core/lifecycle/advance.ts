@@ -2,48 +2,23 @@
 // A view of record, NodeClaim, Node and instance comes in; a step (actions, next wake-up) goes out.
 // Remote calls, and why the NodeClaim was made or disrupted, must not be known here.
 
-import { lineOf } from "../announcements/log-events.ts";
-import { bounded, initializedEntries, registered as registeredEntry, terminatingEntries } from "../history/claim-entries.ts";
+import { initializedEntries } from "../history/claim-entries.ts";
 import { parseDuration } from "../lib/duration.ts";
-import { type ConditionChange, conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
-import {
-  INITIALIZED,
-  INTENT,
-  NODE_CLASS,
-  NODE_POOL,
-  REGISTERED,
-  TERMINATION_FINALIZER,
-  UNREGISTERED_TAINT,
-  ZONE,
-} from "../model/labels.ts";
+import { fromRfc3339, isTrue } from "../model/conditions.ts";
+import { INTENT, NODE_CLASS, NODE_POOL, TERMINATION_FINALIZER } from "../model/labels.ts";
 import type { LaunchGroup } from "../model/launch-group.ts";
 import { isManagedClaim } from "../model/managed.ts";
-import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
-import { NODE_NOT_FOUND, writeConditions } from "./claim-status.ts";
-import { consistency } from "./consistency.ts";
-import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
-import { isDoneWith, isLaunchedByOther, isNameOf, isStranger } from "./identity.ts";
-import { whatIsMissing } from "./initialization.ts";
+import { isDoneWith, isLaunchedByOther, isStranger } from "./identity.ts";
+import { initialize, register } from "./joining.ts";
 import { launchTogether } from "./launch-together.ts";
 import { machineFields } from "./machine-fields.ts";
-import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
+import { LAUNCH_TIMEOUT_MS, markTerminating, NODE_DELETED, timeOut, wakePlanner } from "./mark-terminating.ts";
+import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
-import { nodePoll } from "./waiting.ts";
-
-/**
- * From the NodeClaim's creation until its instance must be launched
- * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, LaunchTimeout).
- */
-export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
-/**
- * From the NodeClaim's creation until its node must have joined
- * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTimeout).
- */
-export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
 /** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
 export const LAUNCH_RETRY_MS = 10_000;
@@ -105,11 +80,6 @@ function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
   return { actions: [{ type: "CreateClaim", record }], again: true };
 }
 
-/** kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here. */
-function wakePlanner({ cluster, name }: NodeClaimRecord, reason: string): readonly Action[] {
-  return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeClaimTerminating", detail: `${reason} ${name}` } }];
-}
-
 /**
  * Ends the intent of a NodeClaim that the API server refuses to create. The record is kept for a while, so that the
  * same NodeClaim is not planned again at once.
@@ -151,44 +121,6 @@ function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
 }
 
 const CLAIM_DELETED = "the deletion of the NodeClaim was requested";
-const NODE_DELETED = "the deletion of its node was requested";
-
-/** What is said of a termination beside its reason. */
-export interface TerminationFacts {
-  /** Termination waits for nothing beyond it, ms. */
-  readonly deadline?: number;
-  /** A phrase for people; its end is cut off where it is long. */
-  readonly detail?: string;
-  readonly commandId?: string;
-  /** Of the NodePool, in snake case, when a command consolidates. */
-  readonly consolidationPolicy?: string;
-}
-
-/**
- * Decides that a NodeClaim is removed. The record says so first; the deletion of the NodeClaim object and all else
- * follow from it.
- */
-export function markTerminating(
-  view: { readonly now: number },
-  record: NodeClaimRecord,
-  reason: string,
-  { deadline, detail, commandId, consolidationPolicy }: TerminationFacts = {},
-): Step {
-  const said = {
-    ...(detail !== undefined && { detail: bounded(detail) }),
-    ...(commandId !== undefined && { commandId }),
-    ...(consolidationPolicy !== undefined && { consolidationPolicy }),
-  };
-  const terminating = { reason, at: view.now, ...said, ...(deadline !== undefined && { deadline }) };
-  const next = { ...record, terminating, dueAt: view.now };
-  const labels = {
-    reason,
-    nodepool: record.nodePool ?? "",
-    capacity_type: record.instance?.capacityType ?? "",
-  };
-  const counted: readonly Action[] = reason === "deleted" ? [] : [{ type: "Count", metric: "nodeclaims_disrupted_total", labels }];
-  return { actions: [{ type: "WriteRecord", record: next, history: terminatingEntries(next, view.now) }, ...counted], again: true };
-}
 
 /**
  * The NodeClaim with our finalizer, the label of its NodeClass and the annotation of its record, which NodeClaims made
@@ -247,156 +179,6 @@ function writeLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
   return { actions: [{ type: "WriteLaunched", record, claim }], again: true };
 }
 
-const TIMEOUTS = { launch_timeout: LAUNCH_TIMEOUT_MS, registration_timeout: REGISTRATION_TIMEOUT_MS };
-
-function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, reason: keyof typeof TIMEOUTS): Step {
-  const { conditions } = claim.status ?? {};
-  const launched = conditionOf(conditions, "Launched");
-  const last = reason === "launch_timeout" ? launched : conditionOf(conditions, "Registered");
-  const step = markTerminating(view, record, reason, last?.message ? { detail: last.message } : {});
-  const why =
-    launched?.status === "True"
-      ? {}
-      : { reason: launched?.reason ?? "LaunchFailed", message: launched?.message ?? "Failed to launch node" };
-  const registration: Action = { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: false, ...why } };
-  const log: Action = {
-    type: "Log",
-    level: "debug",
-    message: "terminating due to timeout",
-    fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
-  };
-  return { ...step, actions: [log, registration, ...step.actions, ...wakePlanner(record, reason)] };
-}
-
-function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  const { instance, nodes } = view;
-  const held = nodes[0] && nodes.length === 1 ? hold(view, record, nodes[0]) : undefined;
-  if (held) return held;
-  if (nodes.length > 0 && instance === undefined) return { actions: [], ask: "instance" };
-  const own = nodes.filter(({ metadata }) => instance === undefined || instance === "gone" || isNameOf(metadata.name, instance));
-  const [node, ...others] = own;
-  const isReady = node !== undefined && others.length === 0 && isRegistered(node) && isOwnedBy(node, claim);
-  // Whatever keeps the node from registering: its instance is paid for, and its pods wait.
-  if (!isReady && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
-  if (node === undefined || others.length > 0) {
-    return { actions: writeConditions(view, claim, [unregistered(view, own)]), ...awaitingNode(view, record) };
-  }
-  if (!isRegistered(node) || !isOwnedBy(node, claim)) {
-    const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
-    return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
-  }
-  const { name } = node.metadata;
-  if (record.nodeName !== name) {
-    const next = { ...record, nodeName: name };
-    return { actions: [{ type: "WriteRecord", record: next, history: [registeredEntry(next, name, view.now)] }], again: true };
-  }
-  const named = { ...claim, status: { ...claim.status, nodeName: name } };
-  const pool = record.nodePool ?? "";
-  // One write says both that the node is registered and what it lacks yet.
-  const missing = whatIsMissing(node, claim);
-  const lacks: readonly ConditionChange[] = missing ? [{ type: "Initialized", status: "Unknown", ...missing }] : [];
-  return {
-    actions: [
-      { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: true } },
-      ...writeConditions(view, named, [{ type: "Registered", status: "True" }, ...lacks]),
-      { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
-      { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
-      ...nominate(record),
-    ],
-    again: true,
-  };
-}
-
-function hold({ now, otherYoungNodes, isTold }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
-  const until = heldUntil(record, node, otherYoungNodes, now);
-  if (until !== undefined) return { actions: [], wakeAt: heldPoll(until, now, isTold), waitsFor: "node" };
-  const nodes = readyTogether(record, node, otherYoungNodes, now);
-  return nodes && { actions: [{ type: "OpenTogether", nodes }], wakeAt: heldPoll(Number.POSITIVE_INFINITY, now), waitsFor: "node" };
-}
-
-/** Why the NodeClaim has no node yet. `own`: nodes of its providerID with a name that the instance may have. */
-function unregistered({ nodes, instance }: ClaimView, own: readonly Node[]): ConditionChange {
-  const type = "Registered";
-  const namesOf = (list: readonly Node[]): string => list.map(({ metadata }) => metadata.name).join(", ");
-  if (own.length > 1) {
-    const message = `Nodes ${namesOf(own)} share the providerID; delete all but one`;
-    return { type, status: "False", reason: "MultipleNodesFound", message };
-  }
-  if (nodes.length > 0) {
-    const named = instance === undefined || instance === "gone" ? "" : ` ${instance.privateDnsName}`;
-    const message = `Node ${namesOf(nodes)} has the providerID, but not the name of the instance${named}; delete the node, or let the kubelet take that name`;
-    return { type, status: "False", reason: "NodeNameMismatch", message };
-  }
-  return NODE_NOT_FOUND;
-}
-
-const awaitingNode = ({ now, isTold }: ClaimView, record: NodeClaimRecord): Pick<Step, "wakeAt" | "waitsFor"> => ({
-  wakeAt: nodePoll(now, record, isTold),
-  waitsFor: "node",
-});
-
-/**
- * Without the taint, pods may have been bound before registration: the node's user data is not what we rendered.
- * Karpenter logs and publishes the same
- * (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.Reconcile).
- */
-function taintMissing(node: Node, claim: NodeClaim): readonly Action[] {
-  if (hasTaint(node, UNREGISTERED_TAINT) || node.metadata.labels?.[REGISTERED] !== undefined) return [];
-  const message = `Missing ${UNREGISTERED_TAINT.key} taint which prevents registration related race conditions on Karpenter-managed nodes`;
-  return [
-    {
-      type: "Log",
-      level: "error",
-      message: `missing taint ${UNREGISTERED_TAINT.key}:${UNREGISTERED_TAINT.effect}, pods may have come before the node was registered`,
-      fields: { Node: { name: node.metadata.name } },
-    },
-    {
-      type: "Event",
-      event: { type: "Warning", reason: "UnregisteredTaintMissing", message, about: { kind: "NodeClaim", metadata: claim.metadata } },
-    },
-  ];
-}
-
-function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  const node = view.nodes[0];
-  const waiting = awaitingNode(view, record);
-  if (node === undefined) {
-    const lost = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
-    return { actions: writeConditions(view, claim, [lost]), ...waiting };
-  }
-  if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
-  const missing = whatIsMissing(node, claim);
-  if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), ...waiting };
-  if (node.metadata.labels?.[INITIALIZED] !== "true") {
-    const metadata = { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } };
-    return { actions: [{ type: "WriteNode", node: { ...node, metadata } }], again: true };
-  }
-  return {
-    actions: [
-      ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
-      {
-        type: "Log",
-        ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
-      },
-    ],
-    again: true,
-  };
-}
-
-function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: Node): readonly Action[] {
-  const isUseful = heldFor.length > 0 && takesPods(node);
-  return isUseful ? [{ type: "NominatePods", pods: heldFor, uids, node: node.metadata.name }] : [];
-}
-
-/**
- * Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. Those of a node that
- * was held have been told.
- */
-function nominate({ cluster, name, podUids, heldFor }: NodeClaimRecord): readonly Action[] {
-  if (podUids.length === 0 || heldFor !== undefined) return [];
-  return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeRegistered", detail: name } }];
-}
-
 /** An initialized NodeClaim: it stays until its node is deleted or it expires. */
 function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   if (view.nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined))
@@ -450,8 +232,4 @@ export function expiryOf(claim: NodeClaim): number | undefined {
   if (after === "Never") return undefined;
   const lifetime = parseDuration(after);
   return lifetime === undefined ? undefined : fromRfc3339(claim.metadata.creationTimestamp) + lifetime;
-}
-
-function nodeFields(record: NodeClaimRecord, node: Node) {
-  return { ...machineFields(record), Node: { name: node.metadata.name } };
 }

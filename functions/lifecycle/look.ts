@@ -1,4 +1,4 @@
-import { REGISTRATION_TIMEOUT_MS } from "../../core/lifecycle/advance.ts";
+import { REGISTRATION_TIMEOUT_MS } from "../../core/lifecycle/mark-terminating.ts";
 import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../core/lifecycle/waiting.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";

@@ -1,5 +1,5 @@
 import { hastened } from "../../core/history/claim-entries.ts";
-import { markTerminating, type TerminationFacts } from "../../core/lifecycle/advance.ts";
+import { markTerminating, type TerminationFacts } from "../../core/lifecycle/mark-terminating.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";

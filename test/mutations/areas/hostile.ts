@@ -179,7 +179,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "imposter-registered",
     rule: "a node is registered only under a name of its instance",
-    file: "core/lifecycle/advance.ts",
+    file: "core/lifecycle/joining.ts",
     from: "isNameOf(metadata.name, instance));",
     to: "isNameOf(metadata.name, { id: instance.id }));",
     tests: IMPOSTER,
@@ -187,7 +187,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "registration-endless",
     rule: "the registration time-out runs whatever keeps a node from registering",
-    file: "core/lifecycle/advance.ts",
+    file: "core/lifecycle/joining.ts",
     from: "if (!isReady && view.now - record.createdAt",
     to: "if (node === undefined && view.nodes.length === 0 && view.now - record.createdAt",
     tests: IMPOSTER,

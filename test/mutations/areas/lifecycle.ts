@@ -46,7 +46,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "planner-woken-at-timeout",
     rule: "the planner is woken when a NodeClaim is given up, because its pods change no more",
-    file: "core/lifecycle/advance.ts",
+    file: "core/lifecycle/mark-terminating.ts",
     from: "return { ...step, actions: [log, registration, ...step.actions, ...wakePlanner(record, reason)] };",
     to: "return { ...step, actions: [log, registration, ...step.actions] };",
     tests: ADVANCE,
@@ -62,7 +62,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "registration-timeout-with-node",
     rule: "the registration time-out counts also while nodes with a wrong name are there",
-    file: "core/lifecycle/advance.ts",
+    file: "core/lifecycle/joining.ts",
     from: "if (!isReady && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS)",
     to: "if (own.length === 0 && nodes.length === 0 && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS)",
     tests: [...ADVANCE, ...IMPOSTERS],
@@ -70,7 +70,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "node-deleted-before-initialization",
     rule: "a NodeClaim whose node is deleted before it is initialized ends",
-    file: "core/lifecycle/advance.ts",
+    file: "core/lifecycle/joining.ts",
     from: 'if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });',
     to: "",
     tests: ADVANCE,

@@ -1,4 +1,4 @@
-import { LAUNCH_TIMEOUT_MS } from "../../../core/lifecycle/advance.ts";
+import { LAUNCH_TIMEOUT_MS } from "../../../core/lifecycle/mark-terminating.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
