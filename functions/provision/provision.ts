@@ -1,6 +1,5 @@
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import { creationTimes, plannedEntry } from "../../core/history/planned.ts";
-import { roundRobin } from "../../core/lib/round-robin.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan } from "../../core/model/plan.ts";
@@ -21,7 +20,6 @@ import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
 import { priceOfNodes } from "../../core/scheduling/problem/price-caps.ts";
 import { podsByEffectiveZone } from "../../core/scheduling/reasons/effective-zones.ts";
-import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { preferencesGivenUp } from "../../core/scheduling/weigh-preferences.ts";
 import { anyGoes } from "../adapters/kubernetes/snapshot.ts";
@@ -30,7 +28,6 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
-import { publishOnce } from "../shared/publish-once.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
 import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
@@ -40,6 +37,7 @@ import { writeBufferStatus } from "./buffer-status.ts";
 import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
 import { isHeldOpen } from "./held-open.ts";
 import { nominateNodes } from "./nominate.ts";
+import { publishPodEvents, publishPoolEvents } from "./plan-events.ts";
 import { recordWaits } from "./record-waits.ts";
 import { andOthers, reportPlan, reportWaiting } from "./report-plan.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
@@ -291,55 +289,4 @@ function withoutPreliminary(plan: Plan, { pods }: Snapshot, records: readonly No
     log.info("pod(s) wait for nodeclaims on their way", { controller: "provisioner", Pods, error: first[1] });
   }
   return { ...plan, podErrors: Object.fromEntries(final) };
-}
-
-/**
- * Tells NodePools from which no node can be launched, when pods are left: then it may be why. Karpenter's window is a
- * minute; here the table remembers the event, and ten minutes cost a tenth.
- */
-async function publishPoolEvents(snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
-  for (const { pool, byMinValues } of poolsWithoutTypes(snapshot, deps.settings)) {
-    const message = `NodePool requirements filtered out all compatible available instance types${byMinValues ? " due to minValues incompatibility" : ""}`;
-    const about = { kind: "NodePool" as const, metadata: pool.metadata };
-    await publishOnce({ type: "Warning", reason: "NoCompatibleInstanceTypes", message, about }, deps, 10 * 60_000);
-  }
-}
-
-/** Equal events of a pod within this time are published once. */
-const POD_EVENT_WINDOW_MS = 5 * 60_000;
-
-/**
- * Nominations and failures of one plan that are published, each: an event is two calls, and a large plan must not spend
- * its time on them. Karpenter's bound is 5 a second, burst 10; no benchmark has tuned this one.
- */
-const MAX_EVENTS_PER_KIND = 10;
-
-/** Each sweep, other pods' events come first, ms. */
-const TURN_MS = 60_000;
-
-const namespaceOf = (key: string): string => key.split("/", 1)[0] ?? "";
-
-/** Publishes on each pod, for `kubectl describe pod`, where it should be scheduled or why it cannot be. */
-async function publishPodEvents(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
-  const byKey = new Map(snapshot.pods.map((pod) => [podKey(pod), pod]));
-  const events = [
-    ...plan.newNodeClaims.flatMap(({ pods }, index) =>
-      pods.map((pod) => ({ pod, message: `Pod should schedule on: nodeclaim/${records[index]?.name}` })),
-    ),
-    ...plan.existingNodes.flatMap(({ name, pods }) => pods.map((pod) => ({ pod, message: `Pod should schedule on: node/${name}` }))),
-  ].map((event) => ({ ...event, type: "Normal" as const, reason: "Nominated" }));
-  const failures = Object.entries(plan.podErrors).map(([pod, error]) => ({
-    pod,
-    type: "Warning" as const,
-    reason: "FailedScheduling",
-    message: `Failed to schedule pod, ${error}`,
-  }));
-  // One tenant's pods must not hide from others why theirs wait.
-  const turn = Math.floor(deps.now() / TURN_MS);
-  const inTurns = <T extends { readonly pod: string }>(list: readonly T[]): readonly T[] =>
-    roundRobin(list, ({ pod }) => namespaceOf(pod), turn).slice(0, MAX_EVENTS_PER_KIND);
-  for (const { pod, ...event } of [...inTurns(failures), ...inTurns(events)]) {
-    const metadata = byKey.get(pod)?.metadata;
-    if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, POD_EVENT_WINDOW_MS);
-  }
 }

@@ -12,7 +12,6 @@ const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const LAUNCH_GROUP = "functions/lifecycle/launch/launch-group.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
 const INTERRUPT = "functions/shared/interrupt-claim.ts";
-const PROVISION = "functions/provision/provision.ts";
 const ADVANCE = "core/lifecycle/advance.ts";
 const ADVANCE_COMMAND = "core/disruption/command/advance-command.ts";
 const TERMINATION = "core/lifecycle/termination.ts";
@@ -496,7 +495,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "pods that fit nowhere are told nothing",
     within: 20,
-    edits: [{ file: PROVISION, find: "[...inTurns(failures), ...inTurns(events)]", replace: "inTurns(events)" }],
+    edits: [{ file: "functions/provision/plan-events.ts", find: "[...inTurns(failures), ...inTurns(events)]", replace: "inTurns(events)" }],
   },
   {
     name: "batching window that never ends",
