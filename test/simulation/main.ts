@@ -59,6 +59,9 @@ function options() {
   };
 }
 
+/** With --keep-going the sums are told after so many seeds: a long run that is ended has said what it reached. */
+const SEEDS_PER_REPORT = 100;
+
 /** The functions of a commit. */
 async function versionOf(commit: string): Promise<OtherVersion> {
   // Only here, so that a tree that holds no more than the simulation plays, too.
@@ -82,6 +85,7 @@ async function main(): Promise<void> {
     const script = drawScript(next, minutes);
     const outcome = await play(script, played);
     addUp(sum, outcome);
+    if (keepGoing && sum.runs % SEEDS_PER_REPORT === 0) console.log(report(sum).at(-1));
     if (outcome.violations.length === 0) continue;
     console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome, played));
     if (!keepGoing) break;
