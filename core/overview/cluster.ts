@@ -11,7 +11,7 @@ import type { Pod } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import { addResources } from "../model/quantity.ts";
 import { isActive, isDaemonSetPod } from "../pods/predicates.ts";
-import { type NodeView, nodeViews } from "../scheduling/problem/node-view.ts";
+import { machinesOf, type NodeView, nodeViews } from "../scheduling/problem/node-view.ts";
 import { claimsOnTheWay, stepTimes } from "./claims.ts";
 import { commandOverview } from "./commands.ts";
 import { type NodeCosts, nodeCosts, sumOfCosts } from "./costs.ts";
@@ -63,7 +63,7 @@ function costsByPool(views: readonly NodeView[], { snapshot }: ReadState): Reado
   // EC2 stops the bill when an instance starts to shut down.
   const isPaid = ({ claim }: NodeView): boolean =>
     claim === undefined || !(isIntended(claim) || isTrue(claim.status?.conditions, "InstanceTerminating"));
-  const running = views.filter((view) => view.nodePool !== undefined && isPaid(view));
+  const running = machinesOf(views).filter((view) => view.nodePool !== undefined && isPaid(view));
   const byPool = Map.groupBy(running, ({ nodePool = "" }) => nodePool);
   return new Map(
     [...byPool].map(([name, own]) => [name, own.map(({ labels }) => nodeCosts(labels, snapshot.instanceTypes.get(name) ?? []))]),

@@ -84,6 +84,22 @@ export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((s
   return views.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 });
 
+/**
+ * One view for each machine: a Node may say that it is the machine of another, and whoever can write Nodes would use up
+ * limits, price caps and commitments with such ones. Of several nodes of one providerID that with the NodeClaim counts,
+ * else the first.
+ */
+export const machinesOf: (views: readonly NodeView[]) => readonly NodeView[] = oncePer((views) => {
+  const byId = new Map<string, NodeView>();
+  const others: NodeView[] = [];
+  for (const view of views) {
+    const id = view.claim?.status?.providerID || view.node?.spec.providerID;
+    if (!id) others.push(view);
+    else if (!byId.has(id) || (view.claim !== undefined && byId.get(id)?.claim === undefined)) byId.set(id, view);
+  }
+  return [...others, ...byId.values()];
+});
+
 function isDeleting(object: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
   return object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
 }

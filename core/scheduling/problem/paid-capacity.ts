@@ -8,7 +8,7 @@ import type { Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { countPaid, type Payable } from "../../offerings/commitments.ts";
 import { payablePrice } from "../../offerings/paid.ts";
-import { type NodeView, nodeViews } from "./node-view.ts";
+import { machinesOf, type NodeView, nodeViews } from "./node-view.ts";
 import { isToBeLaunched } from "./price-caps.ts";
 
 /** The begin of a limit's name that stands for what a commitment still pays for; no resource has such a name. */
@@ -44,7 +44,7 @@ const LATEST = "~";
 const payables: (snapshot: Snapshot) => readonly PayableNode[] = oncePer((snapshot) => {
   const dated: (PayableNode & { readonly since: string; readonly name: string })[] = [];
   const onTheirWay: PayableNode[] = [];
-  for (const view of nodeViews(snapshot)) {
+  for (const view of machinesOf(nodeViews(snapshot))) {
     const { labels, claim, node, nodePool = "" } = view;
     const [type, zone, capacityType] = [labels[INSTANCE_TYPE], labels[ZONE], labels[CAPACITY_TYPE]];
     const types = typesByName(snapshot.instanceTypes.get(nodePool) ?? NO_TYPES);

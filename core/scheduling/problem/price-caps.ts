@@ -7,7 +7,7 @@ import type { Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { maxPricePerHour } from "../../node-pool/max-price.ts";
 import { mostPerHour } from "../../offerings/dearest.ts";
-import { type NodeView, nodeViews } from "./node-view.ts";
+import { machinesOf, type NodeView, nodeViews } from "./node-view.ts";
 
 /**
  * Price caps among a pool's limits, under names that no resource has: what the nodes of the pool may cost together, and
@@ -59,7 +59,7 @@ export function pricesByPool(snapshot: Snapshot, views: readonly NodeView[]): Re
     priced.set(machine, { types, price });
     known.set(pool, before + price);
   };
-  for (const view of views) if (!view.markedForDeletion) add(view.nodePool, view, view.labels, view.claim);
+  for (const view of machinesOf(views)) if (!view.markedForDeletion) add(view.nodePool, view, view.labels, view.claim);
   for (const claim of snapshot.nodeClaims) {
     const { labels = {} } = claim.metadata;
     if (isToBeLaunched(claim)) add(labels[NODE_POOL], claim, labels, claim);

@@ -21,7 +21,7 @@ import type { ResourceAxis } from "../tables/resource-axis.ts";
 import { type TypeTable, typeTable } from "../tables/type-table.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
 import { NodeCosts, type RankedType } from "./node-costs.ts";
-import type { NodeView } from "./node-view.ts";
+import { machinesOf, type NodeView } from "./node-view.ts";
 import { isPaidLimit, limitsOf, type PaidLeft, paidLeft, paidLimit } from "./paid-capacity.ts";
 import { isPriceLimit, isToBeLaunched, priceCapsLeft } from "./price-caps.ts";
 
@@ -261,21 +261,6 @@ function remainingOf(
   }
   return { ...left, ...prices };
 }
-
-/**
- * One view per machine: a Node may say that it is the machine of another, and whoever can write Nodes would use up the
- * limits with such ones. Of several nodes of one providerID that with the NodeClaim counts, else the first.
- */
-const machinesOf: (views: readonly NodeView[]) => readonly NodeView[] = oncePer((views) => {
-  const byId = new Map<string, NodeView>();
-  const others: NodeView[] = [];
-  for (const view of views) {
-    const id = view.claim?.status?.providerID || view.node?.spec.providerID;
-    if (!id) others.push(view);
-    else if (!byId.has(id) || (view.claim !== undefined && byId.get(id)?.claim === undefined)) byId.set(id, view);
-  }
-  return [...others, ...byId.values()];
-});
 
 /** Template.limited. */
 function limitedAmounts(table: TypeTable, set: RequirementSet, paid: TemplateSource["paid"]): Template["limited"] {

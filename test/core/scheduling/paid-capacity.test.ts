@@ -138,6 +138,11 @@ describe("on-demand capacity that is paid for", () => {
     const parts = { pods: fillers(5), nodes: [node], nodeClaims: [claim, coming] };
     const { newNodeClaims } = planned(parts, { paid: [share(M, 0.4)] });
     expect(newNodeClaims.filter(({ paidFor }) => paidFor !== undefined)).toHaveLength(2);
+    // A second Node that says that it is the same machine takes nothing.
+    const registered = { ...claim, status: { ...claim.status, nodeName: "n0" } };
+    const twin = { ...node, metadata: { ...node.metadata, name: "another" } };
+    const beside = planned({ ...parts, nodes: [node, twin], nodeClaims: [registered, coming] }, { paid: [share(M, 0.4)] });
+    expect(beside.newNodeClaims.filter(({ paidFor }) => paidFor !== undefined)).toHaveLength(2);
   });
 
   it("leaves the plan as it is where no commitment is counted", () => {

@@ -42,6 +42,15 @@ describe("a cap in dollars an hour", () => {
     expect(nodesBought(parts)).toBe(2);
   });
 
+  it("counts a machine once, of which a second Node says that it is that machine", () => {
+    const { node, claim } = nodeWithClaim("n0", { cpu: "500m", labels: { "node.kubernetes.io/instance-type": "m.two" } });
+    const registered = { ...claim, status: { ...claim.status, nodeName: "n0" } };
+    const twin = { ...node, metadata: { ...node.metadata, name: "another" } };
+    const parts = { pods: pods(5, "web"), nodes: [node, twin], nodeClaims: [registered] };
+    expect(nodesBought({ ...parts, nodePools: [capped(nodePool(), "0.3")] })).toBe(2);
+    expect(nodesBought({ ...parts, nodePools: [nodePool()] }, { priceCap: { of: "cluster", perHour: 0.3, elsewhere: 0 } })).toBe(2);
+  });
+
   it("of the cluster holds for all NodePools together", () => {
     const nodePools = [nodePool("a", { weight: 2, limits: { nodes: "2" } }), nodePool("b")];
     const plan = solve(
