@@ -20,6 +20,7 @@ export interface NodeView {
   readonly hostname: string;
   readonly node: Node | undefined;
   readonly claim: NodeClaim | undefined;
+  /** Undefined for a Node that was launched from no NodeClass, whatever NodePool its label names. */
   readonly nodePool: string | undefined;
   readonly registered: boolean;
   readonly initialized: boolean;
@@ -132,7 +133,7 @@ function nodeView(node: Node, claim: NodeClaim | undefined, disrupting: Readonly
     hostname: labels[HOSTNAME] ?? node.metadata.name,
     node,
     claim,
-    nodePool: labels[NODE_POOL] ?? claim?.metadata.labels?.[NODE_POOL],
+    nodePool: managed ? (labels[NODE_POOL] ?? claim?.metadata.labels?.[NODE_POOL]) : undefined,
     registered,
     initialized,
     markedForDeletion: claim === undefined ? isDeleting(node) : isClaimMarkedForDeletion(claim, disrupting),

@@ -148,6 +148,16 @@ describe("limits", () => {
     expect(planFor({ ...parts, nodePools: [nodePool("default", { limits: { cpu: "10" } })] }).podErrors).toEqual({});
   });
 
+  it("a Node that was launched from no NodeClass is none of the NodePool's, whatever its label says", () => {
+    const stranger = {
+      metadata: { name: "odd", labels: { "karpenter.sh/nodepool": "default" } },
+      spec: {},
+      status: { capacity: { cpu: "9" }, allocatable: { cpu: "9", memory: "1Gi", pods: "9" } },
+    };
+    const nodePools = [nodePool("default", { limits: { nodes: "1", cpu: "4" } })];
+    expect(planFor({ instanceTypes: SIZES, nodes: [stranger], pods: apart(1), nodePools }).podErrors).toEqual({});
+  });
+
   it.for(["a-twin", "z-twin"])("a machine counts once, although a Node %s says that it is that machine", (name) => {
     const { node, claim } = nodeWithClaim("n1", { cpu: "4" });
     const registered = { ...claim, status: { ...claim.status, nodeName: "n1" } };
