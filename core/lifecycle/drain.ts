@@ -68,12 +68,15 @@ function vainProtections(pods: readonly Pod[]): readonly Action[] {
   });
 }
 
-/**
- * When to look again: after a sixtieth of the time that the drain has taken, and in time for what a deadline forces.
- */
+/** When to look again for what has been waited for since a time (NaN: since now): after a sixtieth of it; ms. */
+export function retryAfter(now: number, since = now): number {
+  const took = Number.isNaN(since) ? 0 : now - since;
+  return now + Math.min(Math.max(took / 60, MIN_RETRY_MS), MAX_RETRY_MS);
+}
+
+/** When to look again at a drain, in time for what a deadline forces. */
 function retryAt(view: ClaimView, record: NodeClaimRecord, waiting: readonly Pod[], claim: NodeClaim | undefined): number {
-  const took = view.now - (record.terminating?.at ?? view.now);
-  const next = view.now + Math.min(Math.max(took / 60, MIN_RETRY_MS), MAX_RETRY_MS);
+  const next = retryAfter(view.now, record.terminating?.at);
   const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);
   const forced = waiting.map((pod) => forcedAt(pod, deadline)).filter((at) => at >= view.now);
   return Math.min(next, ...forced.map((at) => Math.max(at, view.now + MIN_RETRY_MS)));

@@ -15,7 +15,7 @@ import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { withDisruptedTaint } from "./disrupted-taint.ts";
-import { drain } from "./drain.ts";
+import { drain, retryAfter } from "./drain.ts";
 import { isAlive } from "./garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
 import { leaveGroup } from "./launch-together.ts";
@@ -149,7 +149,8 @@ function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, cl
 function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
   if (!isTrue(node.status?.conditions, "Ready")) {
     if (view.instance === undefined && record.instance) return { actions: [], ask: "instance" };
-    if (isGone(view, record)) return undefined; // The instance is gone: no pod is left to drain.
+    // No pod runs there that could be drained, and the end of a machine that somebody stopped frees its volumes.
+    if (isGone(view, record) || isStopped(view)) return undefined;
   }
   const tainted = takenOut(node);
   if (tainted) {
@@ -250,7 +251,7 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
         },
       },
     ],
-    wakeAt: view.now + 1_000,
+    wakeAt: retryAfter(view.now, fromRfc3339(detached?.lastTransitionTime)),
   };
 }
 
@@ -279,6 +280,8 @@ function isGone({ instance, now }: ClaimView, { launchedAt = 0 }: NodeClaimRecor
   if (instance === "gone") return now - launchedAt > LAUNCH_UNSEEN_MS;
   return instance?.state === "terminated";
 }
+
+const isStopped = ({ instance }: ClaimView): boolean => instance !== "gone" && instance?.state === "stopped";
 
 function freeNode(view: ClaimView, node: Node, record: NodeClaimRecord): Step {
   const metadata = { ...node.metadata, finalizers: withoutFinalizer(node.metadata.finalizers) };

@@ -110,6 +110,28 @@ describe("terminate takes the first step that is missing", () => {
       v: view({ record: { ...ending(), launchedAt: NOW - 90_000 }, claim: going(["Launched"]), instance: "gone" }),
       want: types(view({ record: ending(), claim: going(["Launched"]), instance: "gone" })),
     },
+    {
+      name: "a machine that somebody stopped is terminated at once: no pod runs there that could be drained",
+      v: view({
+        record: ending("instance_stopped"),
+        claim: going(),
+        nodes: [node("going", { ready: false })],
+        pods: [pod("a")],
+        instance: { ...running, state: "stopped" },
+      }),
+      want: ["TerminateInstance", "WriteClaim"],
+    },
+    {
+      name: "a machine that is stopping is drained",
+      v: view({
+        record: ending("instance_stopped"),
+        claim: going(),
+        nodes: [node("going", { ready: false })],
+        pods: [pod("a")],
+        instance: { ...running, state: "stopping" },
+      }),
+      want: ["WriteClaim", "Count", "Evict", "Event"],
+    },
     { name: "the record is removed last", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Wake", "Forget"] },
     {
       name: "a node without an instance is not drained",
@@ -191,6 +213,18 @@ describe("what a drain takes", () => {
     const written =
       write?.type === "WriteClaim" ? write.claim.status?.conditions?.find(({ type }) => type === "VolumesDetached") : undefined;
     expect(written?.status).toBe(status);
+  });
+
+  it("volumes are looked for more seldom the longer they take", () => {
+    const claim = going(["Launched", "Registered", "Initialized", "Drained"]);
+    const since = (seconds: number) => {
+      const waiting = { type: "VolumesDetached", status: "Unknown", reason: "AwaitingVolumeDetachment", lastTransitionTime: at(seconds) };
+      const status = { ...claim.status, conditions: [...(claim.status?.conditions ?? []), waiting] };
+      const volumeAttachments = [{ metadata: { name: "csi-1" } }] as never;
+      return advance(view({ record: ending(), claim: { ...claim, status } as NodeClaim, nodes: [node("going")], volumeAttachments }))
+        .wakeAt;
+    };
+    expect([0, 60, 240, 3_600].map(since)).toEqual([1, 1, 4, 10].map((seconds) => NOW + seconds * 1_000));
   });
 });
 

@@ -268,6 +268,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: GARBAGE,
   },
   {
+    name: "stopped-machine-has-no-pods",
+    rule: "a machine that somebody stopped is not drained: none of its pods runs",
+    file: "core/lifecycle/termination.ts",
+    from: "isGone(view, record) || isStopped(view)) return",
+    to: "isGone(view, record)) return",
+    tests: ["test/core/lifecycle/termination.test.ts"],
+  },
+  {
     name: "stopped-machine-ends",
     rule: "a NodeClaim whose machine somebody stopped ends",
     file: "core/lifecycle/garbage-collection.ts",
