@@ -6,7 +6,7 @@ import type { Sight } from "./invariant.ts";
 const MAX_VCPUS_OF_TYPE = 8;
 
 /** Whether a pod may stay pending because the limits of each NodePool that it can use are nearly reached. */
-export function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
+export function isOutOfLimits(wanted: string | undefined, { pools, machines }: Pick<Sight, "pools" | "machines">): boolean {
   const open = pools.filter((pool) => !isStaticPool(pool) && (wanted === undefined || wanted === pool.metadata.name));
   return open.every(({ metadata, spec }: NodePool) => {
     const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name);

@@ -1,7 +1,9 @@
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
+import type { NodePool } from "../../../core/model/node-pool.ts";
 import { DEAR } from "../draw/features.ts";
 import { GROUP } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
+import { isOutOfLimits } from "./out-of-limits.ts";
 
 const MINUTE_MS = 60_000;
 /** An overlay is in force once its status says so, and plans may be older than it, ms. */
@@ -9,7 +11,7 @@ const IN_FORCE_MS = 4 * MINUTE_MS;
 
 export const dearLeftAlone: Invariant = {
   name: "dear types left alone",
-  law: "No machine of a family that a NodeOverlay has made ten times as expensive is bought while others have capacity.",
+  law: "No machine of a family that a NodeOverlay has made ten times as expensive is bought while others have capacity and limits leave room.",
   watch: ({ lab, history }, violated) => {
     let dear: { readonly family: string; readonly since: number } | undefined;
     return {
@@ -26,7 +28,10 @@ export const dearLeftAlone: Invariant = {
         if (dear === undefined || life === undefined || life.byUser || instance.capacityType === "reserved") return;
         const isLate = life.plannedAt - dear.since > IN_FORCE_MS;
         const isShort = lab.cloud.outages.some(({ until = now }) => now - until < IN_FORCE_MS);
-        if (isLate && !isShort && instance.instanceType.startsWith(`${dear.family}.`))
+        // What limits leave may hold the pods as a dear type alone.
+        const pools = lab.world.store.list("NodePool") as unknown as readonly NodePool[];
+        const isLast = isOutOfLimits(life.pool, { pools, machines: lab.cloud.machines() });
+        if (isLate && !isShort && !isLast && instance.instanceType.startsWith(`${dear.family}.`))
           violated(`${instance.id} is a ${instance.instanceType}, which an overlay has made ten times as expensive`);
       },
     };
