@@ -39,11 +39,14 @@ export const budgetsAsked: Invariant = {
 
 export const heldPodsStay: Invariant = {
   name: "held pods stay",
-  law: "A pod that do-not-disrupt protects is not made to go, unless its node's terminationGracePeriod ends.",
+  law: "A pod that do-not-disrupt protects when it is read is not made to go, unless its node's terminationGracePeriod ends.",
   watch: (scene, violated) => ({
     onChange: ofProduct(scene, (pod) => {
-      const now = scene.lab.world.clock.now();
-      if (isActive(pod) && isHeld(pod, now + scene.history.skewMs) && !isForced(pod, scene))
+      const { history, lab } = scene;
+      const now = lab.world.clock.now();
+      // A function may be held up between its reading and the eviction, and the API server compares no annotations.
+      const isNew = (history.pods.get(pod.metadata.uid ?? "")?.holdChangedAt ?? 0) > (history.readAt("Pod") ?? now);
+      if (isActive(pod) && isHeld(pod, now + history.skewMs) && !isNew && !isForced(pod, scene))
         violated(`pod ${nameOf(pod)} was made to go although do-not-disrupt protects it`);
     }),
   }),
