@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { parseArgs } from "node:util";
 import { type PatchedTree, patchedTree } from "../../support/patched-tree.ts";
 import { PLANTED_BUGS, type PlantedBug } from "./list.ts";
 
@@ -35,11 +36,12 @@ function stdoutOf(args: readonly string[], cwd: string): Promise<string> {
 }
 
 /**
- * `node test/simulation/planted-bugs/run.ts [WORDS]` plays the bugs whose name contains the words, or all; exits 1 when
- * a bug is not found.
+ * `node test/simulation/planted-bugs/run.ts [WORDS] [--part K/N]` plays the bugs whose name contains the words, or all,
+ * or each N-th of them from the K-th on; exits 1 when a bug is not found.
  */
-async function main(words: string): Promise<void> {
-  const bugs = PLANTED_BUGS.filter(({ name }) => name.includes(words));
+async function main(words: string, part: string): Promise<void> {
+  const [first = 1, parts = 1] = part.split("/").map(Number);
+  const bugs = PLANTED_BUGS.filter(({ name }, i) => name.includes(words) && i % parts === first - 1);
   if (bugs.length === 0) {
     console.error(`no planted bug has "${words}" in its name; they are:\n${PLANTED_BUGS.map(({ name }) => `  ${name}`).join("\n")}`);
     process.exitCode = 2;
@@ -58,4 +60,5 @@ async function main(words: string): Promise<void> {
   process.exitCode = missed > 0 ? 1 : 0;
 }
 
-await main(process.argv[2] ?? "");
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { part: { type: "string", default: "1/1" } } });
+await main(positionals[0] ?? "", values.part);
