@@ -506,7 +506,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "overlays read by nobody",
-    within: 100,
+    within: 400,
     edits: [
       {
         file: "functions/shared/cluster-state.ts",
