@@ -31,6 +31,17 @@ function accuse(lab: Lab, type: string, status: Condition["status"] = "False", n
   });
 }
 
+/** A NodePool of two to five nodes that stay: two of them are more than a fifth. */
+async function withFewNodes() {
+  const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
+  const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
+  lab.world.scale("Deployment", "default", "inflate", 14);
+  await pass(lab, 3 * MINUTE);
+  const before = ids(lab);
+  expect([2, 3, 4, 5]).toContain(before.length);
+  return { lab, before };
+}
+
 const conditions = (lab: Lab, kind: string): readonly Condition[] =>
   (lab.world.store.list(kind)[0]?.status as { conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 
@@ -71,13 +82,7 @@ describe("an unhealthy node", () => {
   });
 
   it("stays when more than a fifth of its NodePool is unhealthy, and an event says so", async () => {
-    const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
-    const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
-    lab.world.scale("Deployment", "default", "inflate", 14);
-    await pass(lab, 3 * MINUTE);
-    const before = ids(lab);
-    // Two nodes are more than a fifth of up to five.
-    expect([2, 3, 4, 5]).toContain(before.length);
+    const { lab, before } = await withFewNodes();
     accuse(lab, "KernelReady");
     lab.world.store.patch("Node", names(lab, "Node")[1] ?? "", undefined, { user: "agent", subresource: "status" }, (node) => {
       const lastTransitionTime = new Date(lab.world.clock.now()).toISOString();
@@ -91,12 +96,7 @@ describe("an unhealthy node", () => {
   });
 
   it("counts for the share of its NodePool while its record is lost", async () => {
-    const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
-    const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
-    lab.world.scale("Deployment", "default", "inflate", 14);
-    await pass(lab, 3 * MINUTE);
-    const before = ids(lab);
-    expect([2, 3, 4, 5]).toContain(before.length);
+    const { lab, before } = await withFewNodes();
     for (const name of names(lab, "Node").slice(0, 2)) accuse(lab, "KernelReady", "False", name);
     await pass(lab, 40 * MINUTE);
     expect(ids(lab)).toEqual(before);

@@ -14,6 +14,15 @@ const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ typ
 const evicted = (actions: readonly Action[]): readonly string[] =>
   actions.flatMap((a) => (a.type === "Evict" ? [a.pod.metadata.name] : []));
 const running: Instance = { ...INSTANCE, state: "running", launchedAt: 0, tags: { "eks:eks-cluster-name": "c1" } };
+/** A node that is silent, because somebody has stopped its machine. */
+const silent = (state: Instance["state"]): ClaimView =>
+  view({
+    record: ending("instance_stopped"),
+    claim: going(),
+    nodes: [node("going", { ready: false })],
+    pods: [pod("a")],
+    instance: { ...running, state },
+  });
 const UNKNOWN_DRAINED = { type: "Drained", status: "Unknown", reason: "Draining", message: "", lastTransitionTime: at(10) };
 const DRAINED = ["Launched", "Registered", "Initialized", "Drained", "VolumesDetached"];
 
@@ -112,24 +121,12 @@ describe("terminate takes the first step that is missing", () => {
     },
     {
       name: "a machine that somebody stopped is terminated at once: no pod runs there that could be drained",
-      v: view({
-        record: ending("instance_stopped"),
-        claim: going(),
-        nodes: [node("going", { ready: false })],
-        pods: [pod("a")],
-        instance: { ...running, state: "stopped" },
-      }),
+      v: silent("stopped"),
       want: ["TerminateInstance", "WriteClaim"],
     },
     {
       name: "a machine that is stopping is drained",
-      v: view({
-        record: ending("instance_stopped"),
-        claim: going(),
-        nodes: [node("going", { ready: false })],
-        pods: [pod("a")],
-        instance: { ...running, state: "stopping" },
-      }),
+      v: silent("stopping"),
       want: ["WriteClaim", "Count", "Evict", "Event"],
     },
     { name: "the record is removed last", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Wake", "Forget"] },
