@@ -60,14 +60,12 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
   };
 
   clock.every(5_000, "cloud node lifecycle", () => {
-    for (const { instance, nodeName } of world.store.list("Node").flatMap((node) => {
-      const id = (node.spec as { providerID?: string } | undefined)?.providerID?.split("/").pop();
-      return (id !== undefined && options.instance(id)) || [];
-    })) {
-      const ready =
-        (store.get("Node", nodeName) as MutableObject)?.status?.conditions?.find((c: MutableObject) => c.type === "Ready")?.status ===
-        "True";
-      if (!ready && instance.state === "terminated") store.delete("Node", nodeName, {}, CLOUD_CONTROLLER);
+    // Each Node whose providerID names a machine that is gone, whoever made the Node.
+    for (const node of store.list("Node") as readonly MutableObject[]) {
+      const id: string | undefined = node.spec?.providerID?.split("/").pop();
+      const isReady = node.status?.conditions?.some((c: MutableObject) => c.type === "Ready" && c.status === "True") === true;
+      if (!isReady && id !== undefined && options.instance(id)?.instance.state === "terminated")
+        store.delete("Node", node.metadata.name, {}, CLOUD_CONTROLLER);
     }
   });
 
