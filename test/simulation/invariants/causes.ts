@@ -22,7 +22,7 @@ export function forcedCause(life: ClaimLife, now: number, { skewMs }: Skewed): s
   if (isSick(life, now, { skewMs })) return SICK;
   if (life.nodeDeletedAt !== undefined) return "its node was deleted by somebody else";
   if (life.deletedBy !== undefined && life.deletedBy !== PRODUCT) return `deleted by ${life.deletedBy}`;
-  if (now + skewMs >= life.addedAt + durationMs(claim.spec.expireAfter ?? "720h")) return "expiry";
+  if (now + skewMs >= expiresAt(life)) return "expiry";
   if (machine === undefined && life.refusedAt !== undefined) return "EC2 had no machine";
   const age = now + skewMs - plannedAt;
   // A machine whose launch nobody has heard of counts as not launched: its NodeClaim names none.
@@ -30,6 +30,9 @@ export function forcedCause(life: ClaimLife, now: number, { skewMs }: Skewed): s
   if (registeredAt === undefined && age >= REGISTRATION_MS) return "registration time-out";
   return undefined;
 }
+
+/** When a NodeClaim expires, ms. */
+export const expiresAt = ({ addedAt, claim }: ClaimLife): number => addedAt + durationMs(claim.spec.expireAfter ?? "720h");
 
 /** The cause of a repair. */
 export const SICK = "broken hardware";

@@ -1,6 +1,8 @@
 import type { FleetRequest } from "../../../core/model/fleet.ts";
+import type { Pod } from "../../../core/model/pod.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import { expiresAt } from "./causes.ts";
 import { CLAIM_NAME, CLAIM_UID, GROUP, isHeld, nameOf } from "./facts.ts";
 import { type ClaimLife, isInterrupted } from "./history.ts";
 import type { Invariant, Scene } from "./invariant.ts";
@@ -58,6 +60,8 @@ export const drainedInTime: Invariant = {
     const { history, lab } = scene;
     /** When the budget of an application was last changed or taken away, ms. */
     const freed = new Map<string, number>();
+    /** When do-not-disrupt was last taken off a pod, by its UID, ms. */
+    const unheld = new Map<string, number>();
     const atEnd = ({ notice, nodeName, initializedAt = Number.POSITIVE_INFINITY }: ClaimLife, now: number): void => {
       if (notice === undefined || nodeName === undefined) return;
       const isWhole = now - notice.at >= RECLAIMED_MS - history.skewMs && initializedAt <= notice.at - LATE_MS;
@@ -68,7 +72,9 @@ export const drainedInTime: Invariant = {
         .podsOn(nodeName, now)
         .find(
           ({ pod, boundAt = now }) =>
-            boundAt <= now - LATE_MS && !isHeld(pod, notice.at) && !budgeted.includes(pod.metadata.labels?.["app"]),
+            Math.max(boundAt, unheld.get(pod.metadata.uid ?? "") ?? 0) <= now - LATE_MS &&
+            !isHeld(pod, notice.at) &&
+            !budgeted.includes(pod.metadata.labels?.["app"]),
         );
       if (left) violated(`pod ${nameOf(left.pod)} was never asked to leave ${nodeName} in the two minutes after its notice`);
     };
@@ -78,9 +84,12 @@ export const drainedInTime: Invariant = {
     });
     return {
       onChange({ kind, type, object, old }) {
+        const now = lab.world.clock.now();
+        if (kind === "Pod" && type === "MODIFIED" && isHeld(old as Pod, now) && !isHeld(object as Pod, now))
+          unheld.set(object.metadata.uid ?? "", now);
         if (kind !== "PodDisruptionBudget" || type === "ADDED") return;
         const app = appOf(((old ?? object) as unknown as { readonly spec: Budgeted }).spec);
-        if (app !== undefined) freed.set(app, lab.world.clock.now());
+        if (app !== undefined) freed.set(app, now);
       },
     };
   },
@@ -114,7 +123,7 @@ export const noticesRemembered: Invariant = {
         const now = lab.world.clock.now();
         const lost = [...history.claims.values()].filter(
           (other) =>
-            wasHeeded(other, Math.min(...added)) &&
+            wasHeeded(other, Math.min(...added), history.skewMs) &&
             (other.notice?.at ?? 0) > faults.tableLostAt() &&
             !isUnrecorded((other.notice?.at ?? 0) - faults.recordsLostAt()) &&
             now - (other.notice?.at ?? 0) < MARKED_MS - 2 * history.skewMs,
@@ -136,7 +145,7 @@ const ADOPTED_WITHIN_MS = 2 * 60_000;
 const isUnrecorded = (sinceLossMs: number): boolean => sinceLossMs >= 0 && sinceLossMs < ADOPTED_WITHIN_MS;
 
 /** Whether the product had ended the NodeClaim for its spot notice, and not for something else, before the time. */
-function wasHeeded(life: ClaimLife, before: number): boolean {
+function wasHeeded(life: ClaimLife, before: number, skewMs: number): boolean {
   const { notice, registeredAt, deletedAt, deletedBy, wasTainted } = life;
   const NEVER = Number.POSITIVE_INFINITY;
   const { machineEndedAt = NEVER, otherNoticeAt = NEVER, nodeDeletedAt = NEVER } = life;
@@ -145,7 +154,7 @@ function wasHeeded(life: ClaimLife, before: number): boolean {
     registeredAt < notice.at &&
     deletedBy === PRODUCT &&
     deletedAt >= notice.at &&
-    deletedAt < Math.min(before, machineEndedAt, otherNoticeAt, nodeDeletedAt)
+    deletedAt < Math.min(before, machineEndedAt, otherNoticeAt, nodeDeletedAt, expiresAt(life) - skewMs)
   );
 }
 

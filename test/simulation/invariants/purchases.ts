@@ -67,6 +67,13 @@ function timesPlanned(waiting: readonly PodLife[], coming: readonly ClaimLife[],
   return hasCome || hasFailed ? 2 : 1;
 }
 
+/**
+ * How often room may be asked for a pod: again when it has run, and its volume is in the zone of that node since then,
+ * because the room that was planned for it before may be in another zone.
+ */
+const timesPlaced = ({ pod, boundAt }: PodLife): number =>
+  boundAt !== undefined && pod.spec.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined) === true ? 2 : 1;
+
 /** NodeClaims on their way that ask for more vCPUs than the pods that wait need. */
 interface Suspicion {
   readonly asking: readonly { readonly uid: string; readonly cpu: number }[];
@@ -112,7 +119,10 @@ export const boughtOnce: Invariant = {
           cpu: Math.max(0, vcpus(claim.spec.resources?.requests?.["cpu"]) - daemons),
         }));
         const waiting = waitedSince(from, now, scene);
-        const needed = waiting.reduce((sum, { pod }) => sum + requestOf(pod), buffered * timesPlanned(waiting, coming, history));
+        const needed = waiting.reduce(
+          (sum, life) => sum + requestOf(life.pod) * timesPlaced(life),
+          buffered * timesPlanned(waiting, coming, history),
+        );
         if (asking.reduce((sum, { cpu }) => sum + cpu, 0) > needed + 1e-6) suspicions.push({ asking, needed, last: object.metadata.name });
       },
     };
