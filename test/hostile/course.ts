@@ -1,4 +1,6 @@
+import { parseDuration } from "../../core/lib/duration.ts";
 import { NODE_POOL } from "../../core/model/labels.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
@@ -160,8 +162,8 @@ function recorder(runsPods: (node: string) => boolean) {
         ends.set(name, terminating.reason);
       }
       if (method !== "writeIntents") return;
-      for (const { name, podUids } of args[1] as readonly NodeClaimRecord[])
-        for (const uid of podUids) plans.set(uid, (plans.get(uid) ?? new Set()).add(name));
+      for (const { name, podUids, manifest } of args[1] as readonly NodeClaimRecord[])
+        for (const uid of isShortLived(manifest) ? [] : podUids) plans.set(uid, (plans.get(uid) ?? new Set()).add(name));
     },
     emptied,
     lost: (): readonly string[] =>
@@ -169,6 +171,9 @@ function recorder(runsPods: (node: string) => boolean) {
     plansPerPod: (): number => Math.max(0, ...[...plans.values()].map(({ size }) => size)),
   };
 }
+
+/** Whether the owner of the NodePool asks for nodes that expire within a part, and so for new ones again and again. */
+const isShortLived = ({ spec: { expireAfter = "720h" } }: NodeClaim): boolean => (parseDuration(expireAfter) ?? PART_MS) < PART_MS;
 
 /** Reasons of records that consolidation ends. */
 const CONSOLIDATION = new Set(["underutilized", "empty"]);

@@ -42,7 +42,7 @@ export const SHARING_BOUND_MS = 3 * 60_000;
 
 /**
  * NodeClaims that may be planned for one pod in the hour: each of its twelve parts brings other objects, and
- * consolidation moves it in between.
+ * consolidation moves it in between. Those that their NodePool lets expire within a part do not count.
  */
 export const MAX_PLANS_PER_POD = 12;
 
