@@ -3,6 +3,7 @@ import { type FleetRequest, instancesOf, type LaunchTemplate } from "../../../co
 import type { Node } from "../../../core/model/node.ts";
 import { compactRecord } from "../../../core/offerings/catalogue.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
+import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
 import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
 import { toRecord } from "../../../lab/world/machine-facts.ts";
 import { CATALOGUE, lab, pod } from "./support.ts";
@@ -204,6 +205,27 @@ describe("simulated fleet", () => {
     ]);
     expect(events[2]).toMatchObject({ version: "0", source: "aws.ec2", detail: { "instance-id": id, "instance-action": "terminate" } });
     expect(() => l.cloud.interruptSpot(id)).toThrow(`there is no running instance "${id}"`);
+  });
+
+  it("a second Node of a machine goes with the machine, and one that is Ready stays", async () => {
+    const l = lab();
+    const { instance } = await launched(l, {});
+    await l.clock.run({ idle: 30_000 });
+    const [node] = await l.kubernetes.list("Node");
+    const twin = (name: string): ApiObject => ({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name },
+      spec: { providerID: node?.spec.providerID },
+    });
+    // The world makes a kubelet for a Node that a user applies.
+    l.world.store.create(twin("silent"), { user: "somebody" });
+    l.world.apply(twin("steady"));
+    await l.clock.run({ until: l.clock.now() + 30_000 });
+    expect(await l.kubernetes.list("Node")).toHaveLength(3);
+    await l.cloud.fleet.terminate(instance?.id ?? "");
+    await l.clock.run({ until: l.clock.now() + 120_000 });
+    expect((await l.kubernetes.list("Node")).map(({ metadata }) => metadata.name)).toEqual(["steady"]);
   });
 
   it("counts the cost of an instance from its launch to its termination", async () => {
