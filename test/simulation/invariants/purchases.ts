@@ -40,17 +40,21 @@ function waitedSince(from: number, now: number, { history, lab }: Pick<Scene, "h
   const lingers = ({ metadata }: Pod): boolean =>
     metadata.ownerReferences?.some(({ kind }) => kind === "StatefulSet") === true &&
     lab.world.store.get("Pod", metadata.name, metadata.namespace)?.metadata.uid === metadata.uid;
-  const isHomeless = (nodeName: string): boolean => {
-    const life = history.claimOfNode(nodeName);
-    if (life === undefined) return true;
-    // A node too many of a static NodePool is meant to go before its NodeClaim is deleted.
-    if (isSurplus(life, now, history)) return true;
-    return isGoing(life, now, history) || life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from;
-  };
-  return [...history.pods.values()].filter(({ pod, boundAt = now, endedAt = now, nodeName }) => {
+  return [...history.pods.values()].filter((life) => {
+    const { pod, boundAt = now, endedAt = now } = life;
     if (isDaemon(pod) || (endedAt < from && !lingers(pod))) return false;
-    return boundAt >= from || (nodeName !== undefined && isHomeless(nodeName));
+    return boundAt >= from || isHomeless(life, from, now, history);
   });
+}
+
+/** Whether the pod is on a node that is going, or was going at some time since `from`. */
+function isHomeless({ nodeName }: PodLife, from: number, now: number, history: History): boolean {
+  if (nodeName === undefined) return false;
+  const life = history.claimOfNode(nodeName);
+  if (life === undefined) return true;
+  // A node too many of a static NodePool is meant to go before its NodeClaim is deleted.
+  if (isSurplus(life, now, history)) return true;
+  return isGoing(life, now, history) || life.taintedAt !== undefined || (life.untaintedAt ?? 0) >= from;
 }
 
 /**
@@ -68,11 +72,14 @@ function timesPlanned(waiting: readonly PodLife[], coming: readonly ClaimLife[],
 }
 
 /**
- * How often room may be asked for a pod: again when it has run, and its volume is in the zone of that node since then,
- * because the room that was planned for it before may be in another zone.
+ * How often room may be asked for a pod: again when it was bound since `from` and its node goes, if its volume is in
+ * the zone of that node since then. The room that was planned for it before may be in another zone.
  */
-const timesPlaced = ({ pod, boundAt }: PodLife): number =>
-  boundAt !== undefined && pod.spec.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined) === true ? 2 : 1;
+function timesPlaced(life: PodLife, from: number, now: number, history: History): number {
+  const { pod, boundAt = 0 } = life;
+  const hasVolume = pod.spec.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined) === true;
+  return hasVolume && boundAt >= from && isHomeless(life, from, now, history) ? 2 : 1;
+}
 
 /** NodeClaims on their way that ask for more vCPUs than the pods that wait need. */
 interface Suspicion {
@@ -120,7 +127,7 @@ export const boughtOnce: Invariant = {
         }));
         const waiting = waitedSince(from, now, scene);
         const needed = waiting.reduce(
-          (sum, life) => sum + requestOf(life.pod) * timesPlaced(life),
+          (sum, life) => sum + requestOf(life.pod) * timesPlaced(life, from, now, history),
           buffered * timesPlanned(waiting, coming, history),
         );
         if (asking.reduce((sum, { cpu }) => sum + cpu, 0) > needed + 1e-6) suspicions.push({ asking, needed, last: object.metadata.name });
