@@ -173,7 +173,8 @@ function recorder(runsPods: (node: string) => boolean) {
 }
 
 /** Whether the owner of the NodePool asks for nodes that expire within a part, and so for new ones again and again. */
-const isShortLived = ({ spec: { expireAfter = "720h" } }: NodeClaim): boolean => (parseDuration(expireAfter) ?? PART_MS) < PART_MS;
+const isShortLived = ({ spec: { expireAfter = "720h" } }: NodeClaim): boolean =>
+  (parseDuration(expireAfter) ?? Number.POSITIVE_INFINITY) < PART_MS;
 
 /** Reasons of records that consolidation ends. */
 const CONSOLIDATION = new Set(["underutilized", "empty"]);
