@@ -1,4 +1,4 @@
-import { REGISTRATION_TIMEOUT_MS } from "../core/lifecycle/mark-terminating.ts";
+import { REGISTRATION_TIMEOUT_MS } from "../core/lifecycle/time-limits.ts";
 import { conditionOf } from "../core/model/conditions.ts";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../core/model/node-class.ts";

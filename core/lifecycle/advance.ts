@@ -6,7 +6,6 @@ import { initializedEntries } from "../history/claim-entries.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { fromRfc3339, isTrue } from "../model/conditions.ts";
 import { INTENT, NODE_CLASS, NODE_POOL, TERMINATION_FINALIZER } from "../model/labels.ts";
-import type { LaunchGroup } from "../model/launch-group.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
@@ -16,9 +15,10 @@ import { isDoneWith, isLaunchedByOther, isStranger } from "./identity.ts";
 import { initialize, register } from "./joining.ts";
 import { launchTogether } from "./launch-together.ts";
 import { machineFields } from "./machine-fields.ts";
-import { LAUNCH_TIMEOUT_MS, markTerminating, NODE_DELETED, timeOut, wakePlanner } from "./mark-terminating.ts";
+import { markTerminating, NODE_DELETED, timeOut, wakePlanner } from "./mark-terminating.ts";
 import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
+import { isLaunchGivenUp, isLaunchOverdue, UNTRIED_TIMEOUT_MS } from "./time-limits.ts";
 
 /** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
 export const LAUNCH_RETRY_MS = 10_000;
@@ -70,9 +70,9 @@ function adopt(claim: NodeClaim, now: number): Step {
   return { actions: [{ type: "Adopt", claim }] };
 }
 
-/** A NodeClaim that could not be created within the launch time-out is given up, so that its pods are planned again. */
+/** A NodeClaim that could not be created for long is given up, so that its pods are planned again. */
 function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
-  if (record.instance === undefined && now - record.createdAt > LAUNCH_TIMEOUT_MS) {
+  if (record.instance === undefined && now - record.createdAt > UNTRIED_TIMEOUT_MS) {
     const detail = "the NodeClaim could not be created";
     const { actions } = markTerminating({ now }, record, "launch_timeout", { detail });
     return { actions: [...actions, ...wakePlanner(record, "launch_timeout")], again: true };
@@ -142,9 +142,10 @@ function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim |
 }
 
 function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (view.now - triedSince(record) > LAUNCH_TIMEOUT_MS) {
+  if (isLaunchOverdue(record, view.now)) {
     if (asksForGroup(view, record)) return { actions: [], ask: "launchGroup" };
-    if (view.now - triedSince(record, groupOf(view)) > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
+    const group = view.launchGroup === "none" ? undefined : view.launchGroup;
+    if (isLaunchGivenUp(record, group, view.now)) return timeOut(view, record, claim, "launch_timeout");
   }
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
   if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
@@ -153,18 +154,9 @@ function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Ste
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
 }
 
-/** The longest that a NodeClaim waits for EC2's bucket of requests before its pods are planned again, ms. */
-const MAX_PUT_OFF_MS = 30 * 60_000;
-
-/** Since when EC2 could have been asked, for the NodeClaim itself or for its group. */
-const triedSince = ({ createdAt, launchPutOffAt = 0 }: NodeClaimRecord, group?: LaunchGroup): number =>
-  Math.max(createdAt, Math.min(Math.max(launchPutOffAt, group?.launch?.requestedAt ?? 0), createdAt + MAX_PUT_OFF_MS));
-
 /** Whether the NodeClaim has a group that has not been read. */
 const asksForGroup = ({ launchGroup }: ClaimView, { launchGroup: plan, launch }: NodeClaimRecord): boolean =>
   plan?.joinedAt !== undefined && launch === undefined && launchGroup === undefined;
-
-const groupOf = ({ launchGroup }: ClaimView): LaunchGroup | undefined => (launchGroup === "none" ? undefined : launchGroup);
 
 /**
  * The NodeClaim names its instance and the record does not: the table was restored from an older copy, or edited. A

@@ -12,8 +12,9 @@ import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
 import { isNameOf } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
-import { markTerminating, NODE_DELETED, REGISTRATION_TIMEOUT_MS, timeOut } from "./mark-terminating.ts";
+import { markTerminating, NODE_DELETED, timeOut } from "./mark-terminating.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode } from "./registration.ts";
+import { isRegistrationGivenUp } from "./time-limits.ts";
 import { nodePoll } from "./waiting.ts";
 
 // A launched NodeClaim until its node is initialized.
@@ -26,9 +27,10 @@ export function register(view: ClaimView, record: NodeClaimRecord, claim: NodeCl
   if (nodes.length > 0 && instance === undefined) return { actions: [], ask: "instance" };
   const own = nodes.filter(({ metadata }) => instance === undefined || instance === "gone" || isNameOf(metadata.name, instance));
   const [node, ...others] = own;
-  const isReady = node !== undefined && others.length === 0 && isRegistered(node) && isOwnedBy(node, claim);
+  const canRegister = node !== undefined && others.length === 0;
+  const isReady = canRegister && isRegistered(node) && isOwnedBy(node, claim);
   // Whatever keeps the node from registering: its instance is paid for, and its pods wait.
-  if (!isReady && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
+  if (!isReady && isRegistrationGivenUp(record, claim, canRegister, view.now)) return timeOut(view, record, claim, "registration_timeout");
   if (node === undefined || others.length > 0) {
     return { actions: writeConditions(view, claim, [unregistered(view, own)]), ...awaitingNode(view, record) };
   }

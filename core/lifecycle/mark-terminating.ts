@@ -3,19 +3,9 @@ import { conditionOf } from "../model/conditions.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
+import { LAUNCH_TIMEOUT_MS, REGISTRATION_TIMEOUT_MS } from "./time-limits.ts";
 
 // The decision that a NodeClaim is removed; termination.ts has what follows from it.
-
-/**
- * From the NodeClaim's creation until its instance must be launched
- * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, LaunchTimeout).
- */
-export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
-/**
- * From the NodeClaim's creation until its node must have joined
- * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTimeout).
- */
-export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
 export const NODE_DELETED = "the deletion of its node was requested";
 

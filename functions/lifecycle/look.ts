@@ -1,4 +1,4 @@
-import { REGISTRATION_TIMEOUT_MS } from "../../core/lifecycle/mark-terminating.ts";
+import { registrationDeadline } from "../../core/lifecycle/time-limits.ts";
 import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../core/lifecycle/waiting.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -21,7 +21,7 @@ export async function lookFor(record: NodeClaimRecord, isNews: boolean, deps: Li
       return {};
     case "node": {
       const young = await youngNodes(isNews ? 0 : MAX_AGE_MS, deps);
-      return asLook(awaitNode(record, young, { now: now(), isTold, deadline: record.createdAt + REGISTRATION_TIMEOUT_MS }));
+      return asLook(awaitNode(record, young, { now: now(), isTold, deadline: registrationDeadline(record) }));
     }
     case "end": {
       const [instance] = record.instance ? await fleet.describe([record.instance.id]) : [];

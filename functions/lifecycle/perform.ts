@@ -1,9 +1,12 @@
 import { adopted } from "../../core/history/claim-entries.ts";
 import type { Action } from "../../core/lifecycle/action.ts";
 import { refuseCreation } from "../../core/lifecycle/advance.ts";
+import { withConditions } from "../../core/lifecycle/claim-status.ts";
 import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
+import { NODE_WRITE_REFUSED } from "../../core/lifecycle/time-limits.ts";
+import { conditionOf } from "../../core/model/conditions.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER, ZONE_ID } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -14,6 +17,7 @@ import { standsStill } from "../shared/beside-karpenter.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../shared/early-notices.ts";
+import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { forgetPart, type Known, keep, keepNode, type Performed } from "./known.ts";
@@ -199,7 +203,10 @@ async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promis
   return keep({ claim });
 }
 
-/** A policy or missing rights may refuse the write for ever: time-outs must run all the same. */
+/**
+ * A policy or missing rights may refuse the write for ever: time-outs must run all the same, and the NodeClaim says why
+ * its node is not registered.
+ */
 async function writeNode(node: Node, name: string, known: Known, deps: LifecycleDeps): Promise<Performed> {
   try {
     const written = await deps.kubernetes.update("Node", node);
@@ -215,9 +222,19 @@ async function writeNode(node: Node, name: string, known: Known, deps: Lifecycle
     if (!(error instanceof RefusedError)) throw error;
     deps.log.error("node cannot be written", { ...claimLogFields(name), Node: { name: node.metadata.name }, error: error.message });
     const message = `Node ${node.metadata.name} cannot be written: ${error.message}`;
-    await publishOnce({ type: "Warning", reason: "NodeWriteRefused", message, about: { kind: "NodeClaim", metadata: { name } } }, deps);
+    await publishOnce({ type: "Warning", reason: NODE_WRITE_REFUSED, message, about: { kind: "NodeClaim", metadata: { name } } }, deps);
+    if (known.claim && conditionOf(known.claim.status?.conditions, "Registered")?.status !== "True")
+      await sayRefused(known.claim, message, deps);
     return "later";
   }
+}
+
+async function sayRefused(claim: NodeClaim, message: string, deps: LifecycleDeps): Promise<void> {
+  const { conditions: before } = claim.status ?? {};
+  const refused = { type: "Registered", status: "Unknown", reason: NODE_WRITE_REFUSED, message } as const;
+  const conditions = withConditions({ now: deps.now() }, claim, [refused]);
+  if (conditions === before) return;
+  await ignoreConflict(writeStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } }, before, deps));
 }
 
 /** Metadata and status are two writes; the second carries the resource version that the first returned. */

@@ -45,15 +45,20 @@ describe("a NodeClaim whose node has joined", () => {
   } as const;
   const joined = node("joined");
   const twin: Node = { ...joined, metadata: { ...joined.metadata, name: "ip-10-9-9-9" } };
-  const claim = nodeClaim({ conditions: ["Launched"] });
-  const step = (nodes: readonly Node[], createdAt = NOW - 60_000) =>
+  const launchedClaim = nodeClaim({ conditions: ["Launched"] });
+  const step = (nodes: readonly Node[], createdAt = NOW - 60_000, claim = launchedClaim) =>
     advance(view({ record: record({ uid: "uid-1", instance: INSTANCE, launchedAt: 0, createdAt }), claim, nodes, instance }));
   const LATE = NOW - 16 * 60_000;
+  const saying = objects.fullCondition("Registered", builders.at(60), { status: "Unknown", reason: "NodeWriteRefused" });
+  const refused = {
+    ...launchedClaim,
+    status: { ...launchedClaim.status, conditions: [...(launchedClaim.status?.conditions ?? []), saying] },
+  };
 
   it("asks EC2 for the instance's name before it takes a node for its own", () => {
-    expect(advance(view({ record: record({ uid: "uid-1", instance: INSTANCE, launchedAt: 0 }), claim, nodes: [joined] })).ask).toBe(
-      "instance",
-    );
+    expect(
+      advance(view({ record: record({ uid: "uid-1", instance: INSTANCE, launchedAt: 0 }), claim: launchedClaim, nodes: [joined] })).ask,
+    ).toBe("instance");
   });
 
   it("registers the node with the instance's name, whatever other nodes say", () => {
@@ -72,9 +77,9 @@ describe("a NodeClaim whose node has joined", () => {
   it.for([
     { name: "a node with another name", nodes: [twin] },
     { name: "two nodes with its name", nodes: [joined, { ...joined, metadata: { ...joined.metadata, name: "i-1" } }] },
-    { name: "a node that cannot be written", nodes: [joined] },
-  ])("ends after fifteen minutes beside $name", ({ nodes }) => {
-    const reasons = step(nodes, LATE).actions.flatMap((action) =>
+    { name: "a node that cannot be written", nodes: [joined], claim: refused },
+  ])("ends after fifteen minutes beside $name", ({ nodes, claim }) => {
+    const reasons = step(nodes, LATE, claim).actions.flatMap((action) =>
       action.type === "WriteRecord" ? [action.record.terminating?.reason] : [],
     );
     expect(reasons).toEqual(["registration_timeout"]);

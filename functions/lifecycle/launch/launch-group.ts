@@ -176,10 +176,11 @@ export async function takeFromGroup(
     const { nodeClass, instanceTypes } = await readLaunchView(claim, deps, { known });
     const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();
     const own = { ...instance, ...(securityGroupIds && { securityGroupIds }) };
-    const taken = { ...withInstance(rest, own, launch, deps.now()), launchPrice: launchPrice(own, instanceTypes) };
-    const stored = await deps.store.update(taken, launchedEntries(taken, deps.now()));
     // The machine has only begun to start, unless an earlier call with this token has launched it.
     const isNew = deps.now() - launch.requestedAt < MIN_BOOT_MS;
+    const launchedAt = isNew ? deps.now() : launch.requestedAt;
+    const taken = { ...withInstance(rest, own, launch, launchedAt), launchPrice: launchPrice(own, instanceTypes) };
+    const stored = await deps.store.update(taken, launchedEntries(taken, deps.now()));
     // A notice that came before this was about an instance without a record.
     if (!isNew) await interruptAsNoticed(stored, deps);
     return keep({ record: stored, ...(nodeClass && { nodeClass }), ...(isNew && { nodes: [], otherYoungNodes: [] }) });

@@ -46,8 +46,8 @@ describe("advance takes the first step that is missing", () => {
     },
     { name: "a record gets its NodeClaim", v: view({ record: record() }), want: ["CreateClaim"] },
     {
-      name: "a NodeClaim that could not be created for five minutes is given up",
-      v: view({ record: record({ createdAt: NOW - 5 * 60_000 - 1 }) }),
+      name: "a NodeClaim that could not be created for a quarter of an hour is given up",
+      v: view({ record: record({ createdAt: NOW - 15 * 60_000 - 1 }) }),
       want: ["WriteRecord", "Count", "Wake"],
     },
     {
@@ -199,18 +199,77 @@ describe("time limits", () => {
 
   it.for([
     {
-      name: "a launch times out 5 minutes after creation",
-      v: view({ record: record({ createdAt: NOW - 300_001 }), claim: nodeClaim() }),
+      name: "a launch that fails times out 5 minutes after creation",
+      v: view({ record: record({ createdAt: NOW - 300_001, launchFailedAt: NOW }), claim: nodeClaim() }),
       reason: "launch_timeout",
     },
     {
-      name: "a launch does not time out earlier",
-      v: view({ record: record({ createdAt: NOW - 300_000 }), claim: nodeClaim() }),
+      name: "a launch of an unknown outcome times out 5 minutes after creation",
+      v: view({ record: record({ createdAt: NOW - 300_001, launchUnknownAt: NOW }), claim: nodeClaim() }),
+      reason: "launch_timeout",
+    },
+    {
+      name: "a launch that fails does not time out earlier",
+      v: view({ record: record({ createdAt: NOW - 300_000, launchFailedAt: NOW }), claim: nodeClaim() }),
       reason: undefined,
     },
     {
+      name: "a launch that failed in time is tried once more after the time-out",
+      v: view({ record: record({ createdAt: NOW - 320_000, launchFailedAt: NOW - 20_001 }), claim: nodeClaim() }),
+      reason: undefined,
+    },
+    {
+      name: "a launch whose turn comes late does not time out",
+      v: view({ record: record({ createdAt: NOW - 900_000 }), claim: nodeClaim() }),
+      reason: undefined,
+    },
+    {
+      name: "a launch that has no turn for a quarter of an hour times out",
+      v: view({ record: record({ createdAt: NOW - 900_001 }), claim: nodeClaim() }),
+      reason: "launch_timeout",
+    },
+    {
       name: "a registration times out 15 minutes after creation",
-      v: view({ record: { ...launched, createdAt: NOW - 900_001 }, claim: nodeClaim({ conditions: ["Launched"] }) }),
+      v: view({
+        record: { ...launched, createdAt: NOW - 900_001, launchedAt: NOW - 890_000 },
+        claim: nodeClaim({ conditions: ["Launched"] }),
+      }),
+      reason: "registration_timeout",
+    },
+    {
+      name: "a registration does not time out within 10 minutes of a launch that was late",
+      v: view({
+        record: { ...launched, createdAt: NOW - 1_800_000, launchedAt: NOW - 600_000 },
+        claim: nodeClaim({ conditions: ["Launched"] }),
+      }),
+      reason: undefined,
+    },
+    {
+      name: "a registration times out 10 minutes after a launch that was late",
+      v: view({
+        record: { ...launched, createdAt: NOW - 1_800_000, launchedAt: NOW - 600_001 },
+        claim: nodeClaim({ conditions: ["Launched"] }),
+      }),
+      reason: "registration_timeout",
+    },
+    {
+      name: "a node that has joined is registered however late",
+      v: view({
+        record: { ...launched, createdAt: NOW - 1_800_000, launchedAt: NOW - 1_800_000 },
+        claim: nodeClaim({ conditions: ["Launched"] }),
+        instance: MACHINE,
+        nodes: [node("joined")],
+      }),
+      reason: undefined,
+    },
+    {
+      name: "a node that cannot be registered for half an hour is given up",
+      v: view({
+        record: { ...launched, createdAt: NOW - 1_800_001, launchedAt: NOW - 1_800_001 },
+        claim: nodeClaim({ conditions: ["Launched"] }),
+        instance: MACHINE,
+        nodes: [node("joined")],
+      }),
       reason: "registration_timeout",
     },
     {
@@ -237,7 +296,7 @@ describe("time limits", () => {
 });
 
 it("a NodeClaim that is given up wakes the planner, because nothing changes about the pods that wait for it", () => {
-  const { actions } = advance(view({ record: record({ createdAt: NOW - 300_001 }), claim: nodeClaim() }));
+  const { actions } = advance(view({ record: record({ createdAt: NOW - 300_001, launchFailedAt: NOW }), claim: nodeClaim() }));
   expect(actions).toContainEqual({
     type: "Wake",
     wakeUp: { kind: "provision", cluster: "c1", cause: "NodeClaimTerminating", detail: "launch_timeout default-abcde" },

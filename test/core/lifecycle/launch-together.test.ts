@@ -87,8 +87,22 @@ describe("a NodeClaim that is launched together with others", () => {
     const waiting = group({ launch: sent("other-1", -60) });
     expect(timely(400)).toEqual({ actions: [], ask: "launchGroup" });
     expect(types(timely(400, waiting))).toEqual([]);
-    expect(types(timely(400, group({ launch: sent("other-1", 350) })))).toContain("WriteRecord");
-    expect(types(timely(36 * 60, waiting))).toContain("WriteRecord");
+    expect(types(timely(29 * 60, waiting))).toEqual([]);
+    expect(types(timely(31 * 60, waiting))).toContain("WriteRecord");
+  });
+
+  it("takes its instance however late its turn comes, and asks for it again when the answer is lost", () => {
+    const late = (launchGroup: LaunchGroup) => next({ record: { ...joined(1), createdAt: NOW - 60 * 60_000 }, launchGroup });
+    const launch = sent("other-1", 55 * 60);
+    expect(types(late(group({ launch, answer: answer({ [ME]: INSTANCE }) })))).toEqual(["TakeFromGroup"]);
+    const overdue = { ...joined(1), createdAt: NOW - 400_000 };
+    expect(types(next({ record: overdue, launchGroup: group({ launch: sent("other-1", 350) }) }))).toEqual(["LaunchGroup"]);
+  });
+
+  it("times out when its group's request has failed after the time-out", () => {
+    const launch = { ...sent("other-1", 350), unknownAt: NOW };
+    const overdue = { ...joined(1), createdAt: NOW - 400_000 };
+    expect(types(next({ record: overdue, launchGroup: group({ launch }) }))).toContain("WriteRecord");
   });
 
   it("asks for its group before each step, and for none once its own launch is stored", () => {

@@ -188,8 +188,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "registration-endless",
     rule: "the registration time-out runs whatever keeps a node from registering",
     file: "core/lifecycle/joining.ts",
-    from: "if (!isReady && view.now - record.createdAt",
-    to: "if (node === undefined && view.nodes.length === 0 && view.now - record.createdAt",
+    from: "if (!isReady && isRegistrationGivenUp(",
+    to: "if (node === undefined && view.nodes.length === 0 && isRegistrationGivenUp(",
     tests: IMPOSTER,
   },
   {

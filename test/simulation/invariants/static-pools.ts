@@ -1,4 +1,4 @@
-import { LAUNCH_TIMEOUT_MS } from "../../../core/lifecycle/mark-terminating.ts";
+import { UNTRIED_TIMEOUT_MS } from "../../../core/lifecycle/time-limits.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
@@ -14,7 +14,7 @@ export const wrongReplicas = ({ pools, machines }: Sight): readonly string[] =>
   });
 
 /** A NodeClaim may be made of a NodePool that was read this long before, ms: an outage may hold its intent up. */
-const STALE_MS = LAUNCH_TIMEOUT_MS;
+const STALE_MS = UNTRIED_TIMEOUT_MS;
 
 /** The NodeClaims of a NodePool that stay, without those that replace others. */
 const staying = (pool: string, now: number, history: History): readonly ClaimLife[] =>

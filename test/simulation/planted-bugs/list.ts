@@ -330,7 +330,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 40,
     edits: [
       {
-        file: "core/lifecycle/mark-terminating.ts",
+        file: "core/lifecycle/time-limits.ts",
         find: "export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;",
         replace: "export const REGISTRATION_TIMEOUT_MS = 60_000;",
       },
