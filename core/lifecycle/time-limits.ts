@@ -47,7 +47,7 @@ export function isLaunchGivenUp(record: NodeClaimRecord, group: LaunchGroup | un
   return failedAt - since > LAUNCH_TIMEOUT_MS || now - since > UNTRIED_TIMEOUT_MS;
 }
 
-/** Until when a launched NodeClaim's node must be registered, ms: a launch that was late leaves its node no less time. */
+/** Until when a launched NodeClaim's node must be registered, ms; a late launch leaves its node no less time. */
 export const registrationDeadline = ({ createdAt, launchedAt = 0 }: NodeClaimRecord): number =>
   Math.max(createdAt + REGISTRATION_TIMEOUT_MS, launchedAt + REGISTRATION_TIMEOUT_MS - LAUNCH_TIMEOUT_MS);
 

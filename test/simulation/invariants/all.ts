@@ -2,7 +2,7 @@ import { budgetsKept, endsHaveCause, holdersLeftAlone, reasonsTrue, replacements
 import { finalizerLast, livingKeepTheirMachines, noOrphans } from "./endings.ts";
 import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evictions.ts";
 import type { Invariant, Law } from "./invariant.ts";
-import { exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce, launchedTogetherOnce } from "./launches.ts";
+import { exhaustedLeftAlone, finalizerFirst, givenUpAfterTry, intentFirst, launchedOnce, launchedTogetherOnce } from "./launches.ts";
 import { limitsKept } from "./limits.ts";
 import { neighbourLeftAlone, secondServed } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
@@ -18,7 +18,7 @@ import { factsStay, oneDecider } from "./writes.ts";
 
 /** The invariants that hold at every moment of a run. */
 export const INVARIANTS: readonly Invariant[] = [
-  ...[launchedOnce, launchedTogetherOnce, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
+  ...[launchedOnce, launchedTogetherOnce, givenUpAfterTry, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
   ...[
     budgetsKept,

@@ -1,3 +1,4 @@
+import type { LaunchGroup } from "../../../core/model/launch-group.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
@@ -70,6 +71,42 @@ export const launchedTogetherOnce: Invariant = {
         const before = machineOf.get(metadata.uid ?? "");
         if (before !== undefined && before !== id) violated(`claim ${metadata.name} has ${id}, and had ${before}`);
         machineOf.set(metadata.uid ?? "", id);
+      },
+    };
+  },
+};
+
+/** The launch time-out, and how long a claim may be given up after without a try, ms. */
+const LAUNCH_MS = 300_000;
+const UNTRIED_MS = 900_000;
+
+export const givenUpAfterTry: Invariant = {
+  name: "given up after a try",
+  law: "A claim is not given up as one without a machine while the table has one for it, of those that were launched together, nor before a launch of it has failed after the launch time-out, or none has ended for a quarter of an hour.",
+  watch: ({ history, faults }, violated) => {
+    /** The group whose answer has a machine for the claim of a name, and when the request of a group last failed. */
+    const answered = new Map<string, string>();
+    const failedAt = new Map<string, number>();
+    const isUntried = ({ createdAt, launchFailedAt = 0, launchUnknownAt = 0, launchGroup, terminating }: NodeClaimRecord): boolean => {
+      const tried = Math.max(launchFailedAt, launchUnknownAt, failedAt.get(launchGroup?.id ?? "") ?? 0);
+      const { at = 0 } = terminating ?? {};
+      return tried + history.skewMs < createdAt + LAUNCH_MS && at + history.skewMs < createdAt + UNTRIED_MS;
+    };
+    return {
+      onResult: ({ port, method }, result) => {
+        if (port !== "store") return;
+        if (method === "updateLaunchGroup") {
+          const { id, answer, launch } = result as LaunchGroup;
+          for (const name of Object.keys(answer?.instances ?? {})) answered.set(name, id);
+          failedAt.set(id, launch?.unknownAt ?? 0);
+        }
+        if (method !== "update") return;
+        const record = result as NodeClaimRecord;
+        const { name, launchGroup, instance, terminating } = record;
+        if (terminating?.reason !== "launch_timeout" || instance !== undefined || faults.recordsLostAt() >= record.createdAt) return;
+        if (launchGroup && answered.get(name) === launchGroup.id)
+          violated(`claim ${name} was given up, and group ${launchGroup.id} has a machine for it`);
+        else if (isUntried(record)) violated(`claim ${name} was given up, and no launch of it has failed since its time was over`);
       },
     };
   },

@@ -47,6 +47,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: "NodeClaims given up by the clock alone",
+    within: 40,
+    edits: [
+      {
+        file: "core/lifecycle/time-limits.ts",
+        find: "if (group && instanceFor(group, record.name)) return false;",
+        replace: "if (now - launchableSince(record, group) > LAUNCH_TIMEOUT_MS) return true;",
+      },
+    ],
+  },
+  {
     name: "missing client token: each CreateFleet is a new one",
     within: 40,
     edits: [{ file: LAUNCH, find: "deps.fleet.launch(request)", replace: "deps.fleet.launch({ ...request, clientToken: deps.newId() })" }],
