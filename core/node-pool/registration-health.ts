@@ -64,7 +64,9 @@ export function withRegistration(pool: NodePool, outcome: RegistrationOutcome, n
   if (entries === before && changed === conditions) return pool;
   return {
     ...pool,
-    metadata: { ...pool.metadata, annotations: { ...pool.metadata.annotations, ...(entries !== before && annotation(pool, entries)) } },
+    ...(entries !== before && {
+      metadata: { ...pool.metadata, annotations: { ...pool.metadata.annotations, ...annotation(pool, entries) } },
+    }),
     status: { ...pool.status, conditions: changed },
   };
 }

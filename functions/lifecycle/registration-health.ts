@@ -7,22 +7,64 @@ import { writeStatus } from "../shared/write-status.ts";
 
 const MAX_TRIES = 3;
 
+/** Outcomes of one NodePool that are written together. */
+interface Batch {
+  readonly outcomes: RegistrationOutcome[];
+  /** Whether the NodePool is read, so that further outcomes wait for the next batch. */
+  isClosed: boolean;
+  readonly written: Promise<void>;
+}
+
+/** The last batch of an invocation, by cluster and UID of the NodePool. */
+const batches = new WeakMap<object, Map<string, Batch>>();
+
 /**
  * Records on the NodePool how a NodeClaim's registration ended
  * (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.updateNodePoolRegistrationHealth). Only
- * informational: a failure is logged and keeps no node from registering.
+ * informational: a failure is logged and keeps no node from registering. NodeClaims of one invocation that register at
+ * the same moment share one read and one write: of many nodes at once, each would otherwise race all others.
  */
 export async function recordRegistrationHealth(claim: NodeClaim, outcome: RegistrationOutcome, deps: LifecycleDeps): Promise<void> {
   const owner = claim.metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
   if (owner === undefined) return;
+  const { cluster, invocation = {} } = deps;
+  const own = batches.get(invocation) ?? new Map<string, Batch>();
+  batches.set(invocation, own);
+  const key = `${cluster.name}/${owner.uid}`;
+  const last = own.get(key);
+  if (last !== undefined && !last.isClosed) {
+    last.outcomes.push(outcome);
+    return last.written;
+  }
+  const outcomes = [outcome];
+  const take = (): readonly RegistrationOutcome[] => {
+    batch.isClosed = true;
+    return outcomes;
+  };
+  const written = (last?.written ?? Promise.resolve()).then(() => record(owner, take, deps));
+  const batch: Batch = { outcomes, isClosed: false, written };
+  own.set(key, batch);
+  return written;
+}
+
+interface Owner {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** @param take gives the outcomes, and no others are added from then on */
+async function record({ name, uid }: Owner, take: () => readonly RegistrationOutcome[], deps: LifecycleDeps): Promise<void> {
   try {
-    const record = async (): Promise<void> => {
-      const pool = await deps.kubernetes.get("NodePool", owner.name);
-      if (pool !== undefined && pool.metadata.uid === owner.uid) await write(pool, withRegistration(pool, outcome, deps.now()), deps);
+    const once = async (): Promise<void> => {
+      const pool = await deps.kubernetes.get("NodePool", name);
+      const after = take().reduce((one: NodePool | undefined, outcome) => one && withRegistration(one, outcome, deps.now()), pool);
+      if (pool !== undefined && after !== undefined && pool.metadata.uid === uid) await write(pool, after, deps);
     };
-    await ignoreConflict(retryOnConflict(MAX_TRIES, record));
+    await ignoreConflict(retryOnConflict(MAX_TRIES, once));
   } catch (error) {
-    deps.log.error("failed telling a NodePool how a registration ended", { NodePool: { name: owner.name }, error });
+    deps.log.error("failed telling a NodePool how a registration ended", { NodePool: { name }, error });
+  } finally {
+    take();
   }
 }
 

@@ -58,6 +58,10 @@ describe("NodeRegistrationHealthy", () => {
     expect(withRegistration(well, { claim: "another", registered: true }, NOW)).toBe(well);
   });
 
+  it("a first success changes the condition alone", () => {
+    expect(poolAfter("S").metadata).toBe(POOL.metadata);
+  });
+
   it("the annotation keeps the last four outcomes, readable by people", () => {
     expect(poolAfter("FSSSF").metadata.annotations?.[REGISTRATIONS]).toBe("3/2 c1=registered c2=registered c3=registered c4=failed");
   });
