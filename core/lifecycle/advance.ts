@@ -4,7 +4,7 @@
 
 import { initializedEntries } from "../history/claim-entries.ts";
 import { parseDuration } from "../lib/duration.ts";
-import { fromRfc3339, isTrue } from "../model/conditions.ts";
+import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import { INTENT, NODE_CLASS, NODE_POOL, TERMINATION_FINALIZER } from "../model/labels.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -184,7 +184,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
       message: "deleting expired nodeclaim",
       fields: { NodePool: claim.metadata.labels?.[NODE_POOL] },
     };
-    return { ...step, actions: [log, ...step.actions] };
+    return { ...step, actions: [log, ...expiresTooSoon(claim, expiresAt), ...step.actions] };
   }
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
@@ -193,6 +193,20 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   const next = { ...record, ...(nodeName !== undefined && { nodeName }), initializedAt: record.initializedAt ?? view.now, dueAt };
   const write: Action = { type: "WriteRecord", record: next, ...(isNew && { history: initializedEntries(next, view.now) }) };
   return { actions: isNew ? [write, ...initialized(record, view.now)] : [write] };
+}
+
+/**
+ * Tells the owner of a NodePool whose nodes expire before they have served for as long as they take to start: each is
+ * obeyed, and replaced at once, for ever.
+ */
+function expiresTooSoon({ metadata, spec, status }: NodeClaim, expiresAt: number): readonly Action[] {
+  const readyAt = fromRfc3339(conditionOf(status?.conditions, "Initialized")?.lastTransitionTime);
+  const startMs = readyAt - fromRfc3339(metadata.creationTimestamp);
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
+  if (owner === undefined || !(expiresAt - readyAt < startMs)) return [];
+  const message = `Nodes expire after ${spec.expireAfter}, and take ${Math.round(startMs / 1_000)} s to start: each is replaced as soon as it is ready; raise spec.template.spec.expireAfter`;
+  const about = { kind: "NodePool", metadata: { name: owner.name, uid: owner.uid } } as const;
+  return [{ type: "Event", event: { type: "Warning", reason: "ExpiresTooSoon", message, about } }];
 }
 
 /**

@@ -116,6 +116,11 @@ describe("a NodePool", () => {
       parts: { template: { nodeClassRef: { group: "x.io", kind: "Foo", name: "a" } } },
       says: "no nodes are made from a Foo of x.io",
     },
+    {
+      name: "nodes that expire at once",
+      parts: { template: { expireAfter: "0s" } },
+      says: "expireAfter: 0s is less than a node takes to start",
+    },
     { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never occurs" },
   ] satisfies readonly { name: string; parts: Parts; says: string }[])("a NodePool with $name gets a warning", ({ parts, says }) => {
     expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining(says)] });

@@ -4,12 +4,14 @@ import { advance } from "../../../core/lifecycle/advance.ts";
 import { INITIALIZED, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT } from "../../../core/model/labels.ts";
 import type { Node } from "../../../core/model/node.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
+import * as objects from "../../support/objects.ts";
 
 const launched = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });
 /** Its node has registered. */
 const named = { ...launched, nodeName: node().metadata.name };
 /** As EC2 describes it, without a DNS name that nodes are compared with. */
 const MACHINE = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} } as const;
+const OWNER = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "uid-pool" };
 const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ type }) => type);
 const messages = (v: ClaimView): readonly string[] =>
   advance(v).actions.flatMap((action) => (action.type === "Log" ? [action.message] : []));
@@ -293,6 +295,19 @@ describe("time limits", () => {
   ])("$name", ({ v, reason }) => {
     expect(ends(v)).toBe(reason);
   });
+});
+
+it.for([
+  { expireAfter: "0s", want: [expect.stringContaining("expire after 0s, and take 40 s to start")] },
+  { expireAfter: "1m", want: [expect.stringContaining("expire after 1m, and take 40 s to start")] },
+  { expireAfter: "2m", want: [] },
+])("a node that expires after $expireAfter and took 40 s to start: its NodePool's owner is told of a life too short", (row) => {
+  const made = nodeClaim({ conditions: ["Launched", "Registered"], creationTimestamp: at(200), ownerReferences: [OWNER] });
+  const initialized = objects.fullCondition("Initialized", at(160));
+  const conditions = [...(made.status?.conditions ?? []), initialized];
+  const claim = { ...made, spec: { ...made.spec, expireAfter: row.expireAfter }, status: { ...made.status, conditions } };
+  const { actions } = advance(view({ record: launched, claim, nodes: [node()] }));
+  expect(actions.flatMap((action) => (action.type === "Event" ? [action.event.message] : []))).toEqual(row.want);
 });
 
 it("a NodeClaim that is given up wakes the planner, because nothing changes about the pods that wait for it", () => {
