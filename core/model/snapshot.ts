@@ -34,6 +34,8 @@ export interface Snapshot {
   readonly nodePools: readonly NodePool[];
   /** NodePools that another controller serves: no node is made from them, which pods are told. */
   readonly otherPools?: readonly NodePool[];
+  /** NodePools that cannot be read, by name, with the reason: no node is made from them, which pods are told. */
+  readonly unreadablePools?: ReadonlyMap<string, string>;
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   readonly pods: readonly Pod[];

@@ -86,7 +86,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const podErrors: Record<string, string> = {};
   for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podKey(pod)] = reason;
   for (const pod of deferred) podErrors[podKey(pod)] = GIVES_WAY;
-  const explainer = new Explainer(attempt, [...snapshot.nodePools, ...(snapshot.otherPools ?? [])], snapshot.now);
+  const explainer = new Explainer(attempt, snapshot);
   for (const [index, left] of attempt.failed) {
     const reason = explainer.reason(index);
     for (const pod of left) podErrors[podKey(pod)] = reason;

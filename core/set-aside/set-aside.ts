@@ -66,6 +66,8 @@ export interface Readable extends Required<Lists> {
   readonly setAside: readonly SetAside[];
   /** Node name to the sentence why the node must not be disrupted. */
   readonly untouchable: ReadonlyMap<string, string>;
+  /** Name of a NodePool that is left out to why. */
+  readonly unreadablePools: ReadonlyMap<string, string>;
 }
 
 /**
@@ -179,7 +181,10 @@ export function withoutUnreadable(
     setAside.push({ kind: "Node", metadata, reason: "NodeContested", message: `Node is not disrupted: ${problem}` });
     if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
   }
-  return { pods, nodes, nodeClaims, nodePools, nodeClasses, ...others, daemonSets, setAside, untouchable };
+  const unreadablePools = new Map(
+    setAside.flatMap(({ kind, metadata, message }) => (kind === "NodePool" ? [[metadata.name, message.slice(kind.length + 1)]] : [])),
+  );
+  return { pods, nodes, nodeClaims, nodePools, nodeClasses, ...others, daemonSets, setAside, untouchable, unreadablePools };
 }
 
 function withoutRoom(claim: NodeClaim): NodeClaim {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { conditionOf } from "../../core/model/conditions.ts";
 import type { Condition } from "../../core/model/kubernetes.ts";
-import { MAX_PRICE_PER_HOUR } from "../../core/model/labels.ts";
+import { MAX_PRICE_PER_HOUR, SCHEDULE } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
@@ -131,6 +131,22 @@ it("a NodePool and an EC2NodeClass that cannot be read say so in their condition
   lab.close();
 });
 
+it("pods that no readable NodePool can take are told what is wrong with the others", async () => {
+  const sleepy = { ...POOL, metadata: { name: "sleepy", annotations: { [SCHEDULE]: "20h" } } };
+  const alone = await ready([NODE_CLASS, sleepy, INFLATE]);
+  scale(alone, 1);
+  await pass(alone, MINUTE);
+  const told = (lab: Lab) => lab.world.events.filter(({ reason }) => reason === "FailedScheduling").map(({ message }) => message);
+  const why = /NodePool sleepy cannot be read: metadata\.annotations: karpenter-serverless\/schedule "20h" is no schedule/;
+  expect(told(alone)).toContainEqual(expect.stringMatching(/no NodePool can launch nodes: sleepy cannot be read: metadata\.annotations/));
+  alone.close();
+  const beside = await ready([NODE_CLASS, sleepy, withSpec(named(POOL, "full"), { limits: { cpu: "0" } }), INFLATE]);
+  scale(beside, 1);
+  await pass(beside, MINUTE);
+  expect(told(beside)).toContainEqual(expect.stringMatching(why));
+  beside.close();
+});
+
 const EMPTY = {
   ...{ pods: [], nodes: [], nodeClaims: [], nodePools: [], nodeClasses: [], daemonSets: [], podDisruptionBudgets: [] },
   ...{ persistentVolumeClaims: [], persistentVolumes: [], storageClasses: [], csiNodes: [], namespaces: [] },
@@ -183,7 +199,7 @@ it.for([
 
 it("lists that can be read are as they were", () => {
   const lists = { ...EMPTY, nodes: [nodeOf("n1")], pods: [objects.pod("p", { nodeName: "n1", requests: { cpu: "1" } })] };
-  expect(withoutUnreadable(lists)).toEqual({ ...lists, setAside: [], untouchable: new Map() });
+  expect(withoutUnreadable(lists)).toEqual({ ...lists, setAside: [], untouchable: new Map(), unreadablePools: new Map() });
 });
 
 it("a null is read as an absent field, and a list without nulls stays the same object", () => {

@@ -3,7 +3,7 @@
 // (test/core/scheduling/reasons/explain.golden.txt). Must not know: how the search went; nothing here changes a plan.
 
 import { NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
-import type { NodePool } from "../../model/node-pool.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
 import { ownerOfGroup } from "../../node-pool/foreign-class.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
 import { OFFERING_KEYS } from "../../requirements/offerings.ts";
@@ -49,12 +49,14 @@ interface PoolVerdict {
   readonly text: string;
 }
 
+type DefinedPools = Pick<Snapshot, "nodePools" | "otherPools" | "unreadablePools" | "now">;
+
 /**
  * Explains why pods were not placed, in words that name the fix: what the pod itself makes impossible, otherwise for
  * each NodePool what ruled it out and what the closest instance type lacks. Everything is computed on demand; results
  * that classes share are computed once.
  *
- *     new Explainer(attempt, nodePools, now).reason(podClass.index); // "NodePool default: the pod asks for cpu 20, …"
+ *     new Explainer(attempt, snapshot).reason(podClass.index); // "NodePool default: the pod asks for cpu 20, …"
  */
 export class Explainer {
   readonly #attempt: Attempt;
@@ -75,18 +77,18 @@ export class Explainer {
   /** By template and requirement set: the types by their share of the pool's limits. */
   readonly #byLimits = new Map<string, readonly number[]>();
 
-  constructor(attempt: Attempt, nodePools: readonly NodePool[], now: number) {
+  constructor(attempt: Attempt, { nodePools: own, otherPools = [], unreadablePools = new Map(), now }: DefinedPools) {
+    const nodePools = [...own, ...otherPools];
     this.#attempt = attempt;
     this.#room = new RoomReasons(attempt.problem);
     this.#topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
     const { templates } = attempt.problem;
     const withTypes = new Set(templates.flatMap(({ name, table }) => (table.types.length > 0 ? [name] : [])));
-    this.#unusable = nodePools
-      .flatMap((pool) => {
-        const reason = unusablePool(pool, withTypes.has(pool.metadata.name), now);
-        return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
-      })
-      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const unfit = nodePools.flatMap((pool) => {
+      const reason = unusablePool(pool, withTypes.has(pool.metadata.name), now);
+      return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
+    });
+    this.#unusable = [...unfit, ...unreadablePools].sort(([a], [b]) => (a < b ? -1 : 1));
     this.#othersOwn = new Set(
       nodePools.flatMap(({ metadata, spec }) => (ownerOfGroup(spec.template.spec.nodeClassRef.group) === undefined ? [] : [metadata.name])),
     );
