@@ -1,6 +1,7 @@
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
 import type { Random } from "../../../lab/world/random.ts";
 import type { SimulatedReservation } from "../../../lab/world/reservations.ts";
+import { CAP, SLEEP } from "../invariants/facts.ts";
 import type { Features, ScriptEvent } from "../script.ts";
 import { drawOdd } from "./odd-objects.ts";
 import { chance, type DrawnWorld } from "./world.ts";
@@ -246,9 +247,33 @@ const deploymentOf = (name: string, requests: object, nodeSelector: object): Api
   },
 });
 
+/** Savings Plans of the account, which pay for some of the machines on demand. */
+const commitments: Draw = (random) => {
+  const family = random.pick([undefined, "m5", "c5"]);
+  const of = family === undefined ? ({ kind: "any" } as const) : ({ kind: "family", family } as const);
+  return { gates: { savingsPlans: [{ of, perHour: random.pick([0.1, 0.4, 2]) }] } };
+};
+
+const annotated =
+  (key: string, value: string) =>
+  (object: ApiObject): ApiObject =>
+    object.kind === "NodePool"
+      ? { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [key]: value } } }
+      : object;
+
+const priceCap: Draw = (random) => ({ change: annotated(CAP, random.pick(["0.3", "0.6", "1.2"])) });
+
+/** The run begins at midnight. */
+const sleep: Draw = (random, anytime) => {
+  const minute = Math.floor(anytime() / 60);
+  const schedule = `${minute % 60} ${Math.floor(minute / 60)} * * * for ${random.pick([10, 13, 20])}m`;
+  return { change: annotated(SLEEP, schedule) };
+};
+
 const KINDS = {
   ...{ nodeRepair, staticPool, overlays, buffers, spotToSpot, reservations, batches, neighbour, lateIndex, fullAccount },
   ...{ clocksOff, staleLists, tableLost, twins, oddObjects, second, burst, ec2Buckets, lostThenRefused },
+  ...{ commitments, priceCap, sleep },
 };
 
 /** What only some stacks have: feature gates with their objects, a second cluster, batches, faults of AWS services. */

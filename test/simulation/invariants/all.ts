@@ -3,7 +3,7 @@ import { finalizerLast, livingKeepTheirMachines, noOrphans } from "./endings.ts"
 import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evictions.ts";
 import type { Invariant, Law } from "./invariant.ts";
 import { exhaustedLeftAlone, finalizerFirst, givenUpAfterTry, intentFirst, launchedOnce, launchedTogetherOnce } from "./launches.ts";
-import { limitsKept } from "./limits.ts";
+import { limitsKept, sleepersLeftAlone } from "./limits.ts";
 import { neighbourLeftAlone, secondServed } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { dearLeftAlone } from "./overlays.ts";
@@ -18,7 +18,8 @@ import { factsStay, oneDecider } from "./writes.ts";
 
 /** The invariants that hold at every moment of a run. */
 export const INVARIANTS: readonly Invariant[] = [
-  ...[launchedOnce, launchedTogetherOnce, givenUpAfterTry, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
+  ...[launchedOnce, launchedTogetherOnce, givenUpAfterTry, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone],
+  ...[limitsKept, sleepersLeftAlone],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
   ...[
     budgetsKept,

@@ -196,7 +196,9 @@ export const replacementsFirst: Invariant = {
       const priceNow = ({ instanceType, zone, capacityType }: SimulatedInstance["instance"]): number =>
         (capacityType === "spot" ? spot[instanceType]?.[zone] : onDemand[instanceType]) ?? 0;
       const before = costOf(leaving, ({ instance, price }) => Math.max(price, priceNow(instance)));
-      const after = costOf(coming, ({ price }) => price);
+      // What a Savings Plan pays for costs nothing more.
+      const isPaid = lab.deps.settings.savingsPlans.length > 0;
+      const after = costOf(coming, ({ instance, price }) => (isPaid && instance.capacityType === "on-demand" ? 0 : price));
       if (after >= before * SPOT_PRICES_MOVE)
         violated(
           `claims ${promise.candidates.join(", ")} ($${before.toFixed(4)}) are replaced by machines for $${after.toFixed(4)} an hour`,

@@ -110,3 +110,26 @@ export const isOrdinary = ({ metadata }: { readonly metadata: { readonly name: s
 
 /** A pod that need not run. */
 export const isUnplaceable = ({ metadata, spec }: Pod): boolean => spec.nodeSelector?.[NOWHERE] !== undefined || !isOrdinary({ metadata });
+
+/** The annotation of a NodePool with the most that its nodes may cost together. */
+export const CAP = "karpenter-serverless/max-price-per-hour";
+/** The annotation of a NodePool with the times at which it sleeps. */
+export const SLEEP = "karpenter-serverless/schedule";
+
+/** USD per hour; Infinity without a cap. */
+export const capOf = ({ metadata }: NodePool): number => Number(metadata.annotations?.[CAP] ?? Number.POSITIVE_INFINITY);
+
+/**
+ * Whether a NodePool sleeps at some time of an interval, ms since the epoch. Schedules are those that draw/features.ts
+ * writes: MINUTE HOUR of each day, for so many minutes; nodes are made again five minutes before the end.
+ */
+export function sleepsWithin({ metadata }: NodePool, from: number, to: number): boolean {
+  const [, minute, hour, length] = /^(\d+) (\d+) \* \* \* for (\d+)m$/.exec(metadata.annotations?.[SLEEP] ?? "") ?? [];
+  if (minute === undefined) return false;
+  const day = to - (to % DAY_MS);
+  return [day, day - DAY_MS].some((midnight) => {
+    const begin = midnight + (Number(hour) * 60 + Number(minute)) * 60_000;
+    return begin <= to && from < begin + (Number(length) - 5) * 60_000;
+  });
+}
+const DAY_MS = 24 * 60 * 60_000;

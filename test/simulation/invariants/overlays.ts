@@ -35,7 +35,7 @@ export const dearLeftAlone: Invariant = {
         const pools = lab.world.store.list("NodePool") as unknown as readonly NodePool[];
         const asked = /^(\d+)Mi$/.exec(String(life.claim.spec.resources?.requests?.["memory"]));
         const isLarge = Number(asked?.[1] ?? 0) > MAX_OTHERS_MIB;
-        const isLast = isLarge && isOutOfLimits(life.pool, { pools, machines: lab.cloud.machines() });
+        const isLast = isLarge && isOutOfLimits(life.pool, { now: lab.world.clock.now(), pools, machines: lab.cloud.machines() });
         if (isLate && !isShort && !isLast && instance.instanceType.startsWith(`${dear.family}.`))
           violated(`${instance.id} is a ${instance.instanceType}, which an overlay has made ten times as expensive`);
       },

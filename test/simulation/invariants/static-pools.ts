@@ -5,12 +5,16 @@ import { isGoing } from "./causes.ts";
 import { isAlive, isStaticPool, POOL } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
 import type { Invariant, Sight } from "./invariant.ts";
+import { isCapped } from "./out-of-limits.ts";
 
 /** Sentences about static NodePools that have more or fewer machines than `replicas`. */
-export const wrongReplicas = ({ pools, machines }: Sight): readonly string[] =>
-  pools.filter(isStaticPool).flatMap(({ metadata, spec }) => {
+export const wrongReplicas = ({ now, pools, machines }: Sight): readonly string[] =>
+  pools.filter(isStaticPool).flatMap((pool) => {
+    const { metadata, spec } = pool;
     const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name).length;
-    return own === spec.replicas ? [] : [`pool ${metadata.name} has ${own} machines, its replicas are ${spec.replicas}`];
+    const mayLack = isCapped(pool, { now, machines });
+    if (own === spec.replicas || (mayLack && own < (spec.replicas ?? 0))) return [];
+    return [`pool ${metadata.name} has ${own} machines, its replicas are ${spec.replicas}`];
   });
 
 /** A NodeClaim may be made of a NodePool that was read this long before, ms: an outage may hold its intent up. */
