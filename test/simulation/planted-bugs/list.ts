@@ -238,6 +238,28 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: "price caps without the machines that run",
+    within: 60,
+    edits: [
+      {
+        file: "core/scheduling/problem/price-caps.ts",
+        find: "micros(cap) - (prices.get(pool.metadata.name) ?? 0)",
+        replace: "micros(cap)",
+      },
+    ],
+  },
+  {
+    name: "NodePools that sleep make nodes",
+    within: 100,
+    edits: [
+      {
+        file: "core/scheduling/problem/template.ts",
+        find: "if (pool.metadata.deletionTimestamp || isAsleep(pool, now)) return false;",
+        replace: "if (pool.metadata.deletionTimestamp) return false;",
+      },
+    ],
+  },
+  {
     name: "limits without the machines on their way",
     within: 150,
     edits: [
