@@ -54,8 +54,7 @@ export async function refreshNodeClass(
   if (!equalJson(status, current.status ?? {})) {
     written = await ignoreConflictOrGone(writeStatus("EC2NodeClass", { ...current, status }, current.status?.conditions, deps));
     if (written === undefined) return now();
-    // How many nodes follow a change is news for people only.
-    const isNews = !equalJson(withoutRollout(found), withoutRollout(current.status));
+    const isNews = !equalJson(decisive(found), decisive(current.status));
     if (isNews && isTrue(status.conditions, "Ready")) {
       const cause = isTrue(current.status?.conditions, "Ready") ? "NodeClassChanged" : "NodeClassReady";
       await deps.wakeUps.wake(definitionWakeUps(cluster.name, cause, "EC2NodeClass", current.metadata.name));
@@ -79,8 +78,13 @@ function withRollout(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], now:
   return { ...status, conditions: withReadyLast(conditions) };
 }
 
-const withoutRollout = (status: EC2NodeClassStatus | undefined): EC2NodeClassStatus => ({
+/**
+ * What plans and disruption decide by. How many nodes follow a change is news for people only. Subnets are in the order
+ * of their free addresses, which each launch changes, and a launch compares them anew.
+ */
+const decisive = (status: EC2NodeClassStatus | undefined): EC2NodeClassStatus => ({
   ...status,
+  ...(status?.subnets && { subnets: [...status.subnets].sort((a, b) => (a.id < b.id ? -1 : 1)) }),
   conditions: withoutCondition(status?.conditions ?? [], "Drifted"),
 });
 

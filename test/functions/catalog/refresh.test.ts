@@ -61,6 +61,18 @@ describe("refreshNodeClasses", () => {
     expect(world.writes).toEqual([]);
   });
 
+  it("subnets in another order of their free addresses are told in the status, and wake nobody", async () => {
+    const world = await refresh(open("EC2NodeClass", "NodePool"));
+    world.wakeUps.length = 0;
+    world.subnets = world.subnets.map((subnet) => ({ ...subnet, availableIps: subnet.id === "subnet-a" ? 300 : 200 }));
+    await refresh(world, 60_000);
+    expect(world.get("EC2NodeClass", "default").status?.subnets?.map(({ id }) => id)).toEqual(["subnet-a", "subnet-b"]);
+    expect(world.wakeUps).toEqual([]);
+    world.subnets = world.subnets.slice(1);
+    await refresh(world, 60_000);
+    expect(world.wakeUps.map(({ kind }) => kind)).toEqual(["provision", "disruption"]);
+  });
+
   it("a changed spec or a lost memory resolves an EC2NodeClass at once", async () => {
     const world = await refresh(open("EC2NodeClass"));
     const changed = world.get("EC2NodeClass", "default");
