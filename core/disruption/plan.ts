@@ -169,12 +169,13 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const blocked = explain(view, found.blocked, found.all, passes);
 
   const consolidatable = new Map<string, boolean>();
-  const times = validating.map(({ dueAt }) => dueAt);
+  const validatedAt = Math.min(...validating.map(({ dueAt }) => dueAt));
+  const from: number[] = [];
   for (const [name, { claim, record }] of view.machines) {
     const pool = view.nodePools.get(claim.metadata.labels?.[NODE_POOL] ?? "");
-    const from = pool ? consolidatableFrom(claim, pool, record) : Number.POSITIVE_INFINITY;
-    consolidatable.set(name, from <= now);
-    times.push(from);
+    const at = pool ? consolidatableFrom(claim, pool, record) : Number.POSITIVE_INFINITY;
+    consolidatable.set(name, at <= now);
+    from.push(at);
   }
 
   const last = passes.at(-1);
@@ -191,7 +192,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
     consolidatable,
     tried: passes.flatMap(({ decision }) => decision.tried ?? []),
     lacksRoom: view.bufferRoom().isShort,
-    nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
+    nextDueAt: command?.dueAt ?? (validating.length > 0 ? validatedAt : nextDue(view, from, blocked)),
     ...(unseenPools ? { unseenPools } : {}),
   };
 }

@@ -70,6 +70,8 @@ export const WAKE_UP_CAUSES = {
     DefinitionChanged: { words: (name: string) => `${name} changed`, swarms: false },
     /** A time that an earlier pass asked for has come. */
     Due: { words: () => "due", swarms: false },
+    /** Another decision held the cluster's lease. */
+    PutOff: { words: () => "another decision was under way", swarms: false },
     Sweep: { words: () => "sweep", swarms: false },
     Unknown: { words: (reason: string) => reason, swarms: false },
   },

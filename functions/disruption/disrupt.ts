@@ -1,5 +1,5 @@
 import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
-import { advanceCommand } from "../../core/disruption/command/advance-command.ts";
+import { advanceCommand, type CommandInput } from "../../core/disruption/command/advance-command.ts";
 import type { CommandStep } from "../../core/disruption/command/command-action.ts";
 import { heal } from "../../core/disruption/command/marking.ts";
 import type { ExpectedSavings } from "../../core/disruption/consolidation/expected-savings.ts";
@@ -11,12 +11,11 @@ import { isLaunchedByOther } from "../../core/lifecycle/identity.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { NOMINATION_MS } from "../../core/provisioning/nominations.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import { priceOfNodes } from "../../core/scheduling/problem/price-caps.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
-import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
@@ -30,6 +29,7 @@ import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
 import { disruptionSettings } from "./settings.ts";
+import { isFirstOfSwarm, lookedAt, noteNext, putOff, sleepUntil } from "./wake-times.ts";
 
 /**
  * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in
@@ -52,12 +52,15 @@ const MAX_SEARCH_MS = 10_000;
 export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps, isFresh = true): Promise<Quiet | undefined> {
   const wakeTimes: number[] = [];
   let outcome: Outcome | undefined;
-  let isIdle = false;
+  let quietUntil: number | undefined;
   const decided = await withLease(cluster, async (lease, deps) => {
+    // This pass serves the wake-ups of pods and nodes that are on their way, too.
+    if (!WAKE_UP_CAUSES.disruption[reason.cause].swarms) await isFirstOfSwarm(deps);
     const [read, last] = await Promise.all([readClusterState(deps, { isFresh }), readExpectedSavings(deps)]);
     const before = withoutOthers(read);
     // A sweep of provisioning that finds no pod looks no further.
-    if (reason.cause === "Sweep") await reportSetAside(read.setAside, deps);
+    // A sweep that comes while a command waits for its validation leaves it to the pass that validates it.
+    if (reason.cause === "Sweep" || (reason.cause === "Due" && isFresh)) await reportSetAside(read.setAside, deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
@@ -93,8 +96,11 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
       });
     }
     // A search that ran out of time may find something at the next attempt.
-    isIdle = plan.command === undefined && commands.length === 0 && !plan.passes.some(({ isTimedOut }) => isTimedOut);
-    if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
+    const isIdle = plan.command === undefined && commands.length === 0 && !plan.passes.some(({ isTimedOut }) => isTimedOut);
+    const { nextDueAt = Number.POSITIVE_INFINITY } = plan;
+    if (isIdle) quietUntil = Math.min(nextDueAt, ...wakeTimes);
+    // A validation is due to the second; for the rest of what time changes, one pass looks at all that is due by then.
+    wakeTimes.push(plan.command === undefined && plan.passes.length > 0 ? lookedAt(nextDueAt) : nextDueAt);
     if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
     if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
     const report = reportOf(plan);
@@ -114,12 +120,13 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
       knowledge: { records, consolidatable: plan.consolidatable, drifted },
       events: report.events,
     };
+    await noteNext(wakeTimes, deps);
   });
-  if (!decided) wakeTimes.push(cluster.now() + 2_000);
+  if (!decided) await putOff(cluster);
   // Without the lease: a thousand conditions and events must not keep the next decision waiting.
   if (outcome !== undefined) await publish(outcome, cluster);
   await sleepUntil(wakeTimes, cluster);
-  return isIdle ? { until: Math.min(...wakeTimes) } : undefined;
+  return quietUntil === undefined ? undefined : { until: quietUntil };
 }
 
 /** What a pass tells users when its decision is stored. */
@@ -191,11 +198,27 @@ async function advanceCommands(
       const after = current;
       commands = commands.flatMap((other) => (other.id !== before.id ? [other] : after ? [after] : []));
       wakeAt = step.wakeAt;
+      if (current !== undefined && (await hasEnded(current, step, input, deps))) wakeAt = undefined;
       if (step.next === undefined || (wakeAt ?? Number.POSITIVE_INFINITY) > deps.now()) break;
     }
     if (wakeAt !== undefined) wakeTimes.push(wakeAt);
   }
   return { commands, expected };
+}
+
+/**
+ * Ends a command whose NodeClaims this step has marked as terminating, as the table says, without a pass of its own.
+ * For the rest of this pass, which has read the cluster before, it counts as under way.
+ */
+async function hasEnded(command: CommandRecord, { actions }: CommandStep, input: CommandInput, deps: ClusterDeps): Promise<boolean> {
+  if (!actions.some(({ type }) => type === "DeleteClaim")) return false;
+  const records = await deps.store.list(deps.cluster.name);
+  const { done, actions: last, history } = advanceCommand(command, { ...input, records, now: deps.now() });
+  if (done === undefined) return false;
+  for (const action of last)
+    if (action.type === "Log") deps.log[action.level](action.message, { controller: "disruption", ...action.fields });
+  await deps.store.removeCommand(command, history);
+  return true;
 }
 
 /** The command as it is afterwards; undefined when it is finished. */
@@ -229,13 +252,4 @@ function nominations({ snapshot, records }: ClusterState): ReadonlyMap<string, n
       return node !== undefined && initializedAt !== undefined ? [[node, initializedAt + NOMINATION_MS]] : [];
     }),
   );
-}
-
-/** Sends one wake-up for the earliest time. Several passes may ask for the same second: one wake-up is enough. */
-async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, now }: ClusterDeps): Promise<void> {
-  const at = Math.max(Math.min(...times), now() + 1_000);
-  if (at > now() + SWEEP_MS) return;
-  const second = Math.ceil(at / 1_000);
-  if (!(await store.isFirstWithin(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
-  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, cause: "Due", delayMs: at - now() }]);
 }

@@ -134,8 +134,8 @@ const FLEET_CLEANUPS = new Set(["removeLaunchTemplates"]);
 const STORE_REPORTS = new Set(["isFirstWithin", "acquireLease", "renewLease", "releaseLease", "addHistory"]);
 const STORE_READS = new Set(["get", "list", "byInstance", "unavailable", "commands", "documentVersion", "getDocument", "history"]);
 
-/** Documents that only tell why nodes stay (the history). */
-const TOLD = "stays/";
+/** Documents that only tell why nodes stay (the history), or when the next pass is due. */
+const TOLD = ["stays/", "disruption-next/"];
 
 /** The ports, which note what is asked and whether anything is written or anybody is woken. */
 function recording<D extends SweepDeps>(deps: D) {
@@ -149,7 +149,7 @@ function recording<D extends SweepDeps>(deps: D) {
       else if (!reports.has(method)) hasWritten = true;
     };
   const ofStore = (method: string, args: readonly unknown[], answer: unknown): void => {
-    if (method === "putDocument" && String(args[0]).startsWith(TOLD)) return;
+    if (method === "putDocument" && TOLD.some((name) => String(args[0]).startsWith(name))) return;
     if (method === "unavailable")
       for (const { expiresAt } of answer as readonly { readonly expiresAt: number }[]) until = Math.min(until, expiresAt);
     if (!STORE_READS.has(method) && !STORE_REPORTS.has(method)) hasWritten = true;

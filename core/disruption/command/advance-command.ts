@@ -22,7 +22,7 @@ import { type Validation, validate } from "./validate.ts";
  * How often a command that waits for replacements is advanced when no event wakes it, ms. The lifecycle tells that one
  * is initialized, and that one has ended.
  */
-const POLL_MS = 20_000;
+const POLL_MS = 60_000;
 /**
  * How long replacements may take until they are initialized: so many ms per node of all commands under way, within the
  * two bounds (karpenter: pkg/controllers/disruption/queue.go, Queue.GetMaxRetryDuration).

@@ -31,6 +31,7 @@ describe("the causes of wake-ups", () => {
       "disruption ReplacementReady: X is up",
       "disruption DefinitionChanged: X changed",
       "disruption Due: due",
+      "disruption PutOff: another decision was under way",
       "disruption Sweep: sweep",
       "disruption Unknown: X",
       "catalog ObjectChanged: X changed",

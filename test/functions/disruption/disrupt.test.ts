@@ -45,3 +45,43 @@ it("what users are told is written when the lease is given back, so that it keep
   expect(first.flatMap((methods) => told(methods.slice(0, methods.indexOf("releaseLease"))))).toEqual([]);
   expect(new Set(told(first.flat()))).toEqual(new Set(["publish", "updateStatus"]));
 });
+
+/** Empties two nodes, and plays until both are gone. */
+async function passesWhileTwoEmpty(): Promise<readonly (readonly string[])[]> {
+  const calls: PortCall[] = [];
+  const lab = openLab(1, {
+    before: (call) => {
+      if (call.invocation?.name === "disruption") calls.push(call);
+      return undefined;
+    },
+  });
+  const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
+  const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption: { consolidateAfter: "5s", budgets: [{ nodes: "1" }] } });
+  for (const object of [NODE_CLASS, pool, deployment(2, { cpu: "1500m" })]) lab.world.apply(object);
+  const { clock } = lab.world;
+  await clock.run({ until: clock.now() + 5 * MINUTE_MS });
+  calls.length = 0;
+  lab.world.scale("Deployment", "default", "inflate", 0);
+  await clock.run({ until: clock.now() + 2 * MINUTE_MS });
+  expect(lab.world.store.list("Node")).toEqual([]);
+  lab.close();
+  return [...Map.groupBy(calls, ({ invocation }) => invocation?.id).values()].map((pass) =>
+    pass.map(({ method, args }) => `${method} ${args[0]}`),
+  );
+}
+
+it("nothing is read between a decision and its validation, and a command ends in the pass that ends its NodeClaims", async () => {
+  const passes = await passesWhileTwoEmpty();
+  const indexOf = (method: string, from = 0) => passes.findIndex((calls, i) => i >= from && calls.some((call) => call.startsWith(method)));
+  const decided = indexOf("createCommand");
+  const ended = indexOf("removeCommand");
+  expect(decided).toBeGreaterThanOrEqual(0);
+  expect(ended).toBeGreaterThan(decided);
+  expect(
+    passes
+      .slice(decided + 1, ended)
+      .flat()
+      .filter((call) => call === "list Node"),
+  ).toEqual([]);
+  expect(passes[ended]?.some((call) => call.startsWith("updateCommand"))).toBe(true);
+});

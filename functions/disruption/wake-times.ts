@@ -1,0 +1,86 @@
+import type { CommandRecord } from "../../core/model/command-record.ts";
+import { SETTLE_MS } from "../../core/signals/signal.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { SWEEP_MS } from "../shared/cluster-entry.ts";
+
+// When disruption passes are made: each costs some eight lists, so that none is made that can decide nothing.
+
+type WakeDeps = Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "now">;
+
+/**
+ * Times at which a node may be disrupted are looked at together, at multiples of so many ms: nodes and pods that came
+ * together have times that follow each other closely. Karpenter looks each 10 s
+ * (karpenter: pkg/controllers/disruption/controller.go, pollingPeriod).
+ */
+const RASTER_MS = 5_000;
+
+/** When a pass looks at what is due at a time, ms since the epoch. */
+export const lookedAt = (dueAt: number): number => Math.ceil(dueAt / RASTER_MS) * RASTER_MS;
+
+const nextDocument = (cluster: string): string => `disruption-next/${cluster}`;
+
+/**
+ * Stores when the next pass is due, ms since the epoch. Under the lease, so that the last pass has the last word.
+ * Infinity when only an event or the sweep asks for one.
+ */
+export async function noteNext(times: readonly number[], { cluster, store }: Pick<WakeDeps, "cluster" | "store">): Promise<void> {
+  const version = String(Math.min(...times));
+  if ((await store.documentVersion(nextDocument(cluster.name))) === version) return;
+  await store.putDocument(nextDocument(cluster.name), new Uint8Array(), version);
+}
+
+/** By how much the clocks of two processes may differ, ms. */
+const CLOCK_TOLERANCE_MS = 1_000;
+
+/**
+ * Whether a time that a pass has asked for has come. Passes that events have woken since have looked at everything, and
+ * asked for another time: then a wake-up for an earlier one finds nothing that time has changed.
+ */
+export async function isDue({ cluster, store, now }: Pick<WakeDeps, "cluster" | "store" | "now">): Promise<boolean> {
+  const next = Number((await store.documentVersion(nextDocument(cluster.name))) ?? Number.NaN);
+  return Number.isNaN(next) || now() >= next - CLOCK_TOLERANCE_MS;
+}
+
+/** Sends one wake-up for the earliest time. Several passes may ask for the same second: one wake-up is enough. */
+export async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, now }: WakeDeps): Promise<void> {
+  const at = Math.max(Math.min(...times), now() + 1_000);
+  if (at > now() + SWEEP_MS) return;
+  const second = Math.ceil(at / 1_000);
+  if (!(await store.isFirstWithin(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
+  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, cause: "Due", delayMs: at - now() }]);
+}
+
+/** How long another decision is waited for, ms. */
+const PUT_OFF_MS = 2_000;
+
+/** Asks for a pass in the place of one that found another decision under way, which may have read before its cause. */
+export async function putOff({ cluster, store, wakeUps, now }: WakeDeps): Promise<void> {
+  const second = Math.ceil((now() + PUT_OFF_MS) / 1_000);
+  if (!(await store.isFirstWithin(cluster.name, `disruption-put-off/${second}`, now(), 2 * PUT_OFF_MS))) return;
+  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, cause: "PutOff", delayMs: PUT_OFF_MS }]);
+}
+
+/**
+ * Until when nothing is decided because a command waits for its validation, ms since the epoch: the pass that validates
+ * it sees all that has changed. Undefined when there is no such command, and when a command has something left to do.
+ * One that waits for its replacements may wait so long, unless one of them is ready.
+ */
+export function awaitedValidation(commands: readonly CommandRecord[], now: number): number | undefined {
+  const validating = commands.filter(({ phase }) => phase === "Validating");
+  if (commands.some(({ phase }) => phase === "Deleting" || phase === "RollingBack")) return undefined;
+  const dueAt = Math.min(...validating.map((command) => command.dueAt));
+  return validating.length > 0 && dueAt > now ? dueAt : undefined;
+}
+
+/** How long after its notification a change may be written. */
+const WRITE_MS = 1_000;
+
+/**
+ * Whether no pass has been made in this span of time. Each pod that is bound or deleted, and each node that is removed,
+ * sends a wake-up of its own; one pass serves all of them, whatever has woken it. No change is missed: a wake-up
+ * arrives SETTLE_MS after its change, and the pass that stands for it began less than SETTLE_MS before.
+ */
+export function isFirstOfSwarm({ cluster, store, now }: Pick<WakeDeps, "cluster" | "store" | "now">): Promise<boolean> {
+  const span = SETTLE_MS - WRITE_MS;
+  return store.isFirstWithin(cluster.name, `swarm/${Math.floor(now() / span)}`, now(), 2 * SETTLE_MS);
+}
