@@ -1,7 +1,7 @@
 import { lineOf } from "../announcements/log-events.ts";
 import { removedEntries } from "../history/claim-entries.ts";
 import { parseDuration } from "../lib/duration.ts";
-import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.ts";
+import { type ConditionChange, conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.ts";
 import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, ZONE } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -185,9 +185,12 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
   if (claim === undefined) return undefined;
   const since = fromRfc3339(drained?.lastTransitionTime);
   if (view.now - since < MIN_DRAIN_MS) return { actions: [], wakeAt: since + MIN_DRAIN_MS };
+  if (view.volumeAttachments === undefined) return { actions: [], ask: "volumeAttachments" };
+  // One write says both.
+  const detached: readonly ConditionChange[] = view.volumeAttachments.length === 0 ? [{ type: "VolumesDetached", status: "True" }] : [];
   return {
     actions: [
-      ...writeConditions(view, claim, [{ type: "Drained", status: "True" }]),
+      ...writeConditions(view, claim, [{ type: "Drained", status: "True" }, ...detached]),
       { type: "Count", metric: "nodes_drained_total", labels: { nodepool: record.nodePool ?? "" } },
     ],
     again: true,

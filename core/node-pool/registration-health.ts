@@ -71,6 +71,11 @@ export function withRegistration(pool: NodePool, outcome: RegistrationOutcome, n
   };
 }
 
+/** Whether a further success changes nothing: the NodePool is healthy, and no failure is remembered. */
+export const isSteady = (pool: NodePool): boolean =>
+  conditionOf(pool.status?.conditions, REGISTRATION_HEALTHY)?.status === "True" &&
+  registrationsOf(pool).every(({ registered }) => registered);
+
 /**
  * A success is reported when the NodePool is healthy with it, a failure when the NodePool is unhealthy and its
  * condition does not say so yet.

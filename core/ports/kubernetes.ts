@@ -87,14 +87,15 @@ export interface Kubernetes {
   /** Replaces only the status. */
   updateStatus<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;
   /**
-   * Requests deletion; finalizers decide when the object is removed. False when the object does not exist or has
-   * another UID than the given one. `known` is the object as it was read; its UID is then the given one.
+   * Requests deletion; finalizers decide when the object is removed. The object as it is then, where the API server
+   * returned it; true otherwise. False when the object does not exist or has another UID than the given one. `known` is
+   * the object as it was read; its UID is then the given one.
    */
   delete<K extends Kind>(
     kind: K,
     name: string,
     options?: { readonly namespace?: string; readonly uid?: string; readonly gracePeriodSeconds?: number; readonly known?: Kinds[K] },
-  ): Promise<boolean>;
+  ): Promise<Kinds[K] | boolean>;
   /** A policy/v1 Eviction with a UID precondition. "blocked" when a PodDisruptionBudget refuses it now. */
   evict(pod: Pod): Promise<"evicted" | "gone" | "blocked">;
   /**

@@ -4,6 +4,7 @@ import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/
 import { snakeCase } from "../../core/metrics/labels.ts";
 import { conditionOf, withCondition, withoutCondition } from "../../core/model/conditions.ts";
 import type { HistoryEntry } from "../../core/model/history-entry.ts";
+import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -33,15 +34,15 @@ export async function performCommandAction(action: CommandAction, context: Comma
   const { deps } = context;
   switch (action.type) {
     case "Taint":
-      return changeNode(action.node, withDisruptedTaint, deps);
+      return changeNode(action.node, context, withDisruptedTaint);
     case "Untaint":
-      return changeNode(action.node, withoutDisruptedTaint, deps);
+      return changeNode(action.node, context, withoutDisruptedTaint);
     case "SetDisruptionReason":
-      return changeConditions(action.claim, deps, (conditions, at) =>
+      return changeConditions(action.claim, context, (conditions, at) =>
         withCondition(conditions, { type: "DisruptionReason", status: "True", reason: action.reason, message: action.reason }, at),
       );
     case "ClearDisruptionReason":
-      return changeConditions(action.claim, deps, (conditions) => withoutCondition(conditions, "DisruptionReason"));
+      return changeConditions(action.claim, context, (conditions) => withoutCondition(conditions, "DisruptionReason"));
     case "WriteReplacements":
       return writeReplacements(action, context);
     case "DeleteClaim":
@@ -78,9 +79,10 @@ const MAX_TRIES = 5;
 
 type Conditions = NonNullable<NonNullable<NodeClaim["status"]>["conditions"]>;
 
-function changeNode(name: string, change: (node: Node) => Node | undefined, { kubernetes }: ClusterDeps): Promise<void> {
-  return persist(async () => {
-    const node = await kubernetes.get("Node", name);
+function changeNode(name: string, { state, deps }: CommandContext, change: (node: Node) => Node | undefined): Promise<void> {
+  const { kubernetes } = deps;
+  return persist(named(state.snapshot.nodes, name), async (listed) => {
+    const node = listed ?? (await kubernetes.get("Node", name));
     const changed = node && change(node);
     if (changed !== undefined) await kubernetes.update("Node", changed);
   });
@@ -88,11 +90,11 @@ function changeNode(name: string, change: (node: Node) => Node | undefined, { ku
 
 function changeConditions(
   name: string,
-  deps: ClusterDeps,
+  { state, deps }: CommandContext,
   change: (conditions: Conditions, at: { readonly now: number; readonly generation?: number }) => Conditions,
 ): Promise<void> {
-  return persist(async () => {
-    const claim = await deps.kubernetes.get("NodeClaim", name);
+  return persist(named(state.snapshot.nodeClaims, name), async (listed) => {
+    const claim = listed ?? (await deps.kubernetes.get("NodeClaim", name));
     if (claim === undefined) return;
     const before = claim.status?.conditions ?? [];
     const { generation } = claim.metadata;
@@ -102,12 +104,21 @@ function changeConditions(
 }
 
 /**
- * Kubelets and the lifecycle write these objects all the time, so a conflict is retried from a new read. An object that
- * is gone needs no mark.
+ * Kubelets and the lifecycle write these objects all the time: a change is tried on the object as this pass has listed
+ * it, and after a conflict on one that is read anew. An object that is gone needs no mark.
  */
-async function persist(change: () => Promise<void>): Promise<void> {
-  await ignoreGone(retryOnConflict(MAX_TRIES, change));
+async function persist<T>(listed: T | undefined, change: (listed: T | undefined) => Promise<void>): Promise<void> {
+  let first = listed;
+  const attempt = (): Promise<void> => {
+    const object = first;
+    first = undefined;
+    return change(object);
+  };
+  await ignoreGone(retryOnConflict(MAX_TRIES, attempt));
 }
+
+const named = <T extends KubernetesObject>(objects: readonly T[], name: string): T | undefined =>
+  objects.find(({ metadata }) => metadata.name === name);
 
 /** Writes the command and the intents, and wakes the lifecycle for each NodeClaim. */
 async function writeReplacements(

@@ -11,6 +11,8 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & {
   readonly nodes?: readonly Node[];
   readonly otherYoungNodes?: readonly Node[];
+  /** The nodes that are not initialized, as the look that this pass began with has listed them. */
+  readonly youngNodes?: readonly Node[];
   /** Another has changed or removed what was about to be written: nothing is taken for granted. */
   readonly isContested?: true;
   /** As this pass has written it. */

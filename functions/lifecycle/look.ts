@@ -5,6 +5,7 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import type { Known } from "./known.ts";
 import { recentRecords } from "./recent-records.ts";
+import { NOT_INITIALIZED } from "./view.ts";
 
 /** When to look again; with nothing to wait for, a pass is due, and begins with what was seen. */
 export type Look = { readonly wakeAt: number; readonly known?: never } | { readonly wakeAt?: never; readonly known?: Known };
@@ -20,8 +21,9 @@ export async function lookFor(record: NodeClaimRecord, isNews: boolean, deps: Li
     case undefined:
       return {};
     case "node": {
-      const young = await youngNodes(isNews ? 0 : MAX_AGE_MS, deps);
-      return asLook(awaitNode(record, young, { now: now(), isTold, deadline: registrationDeadline(record) }));
+      const { nodes, isFresh } = await youngNodes(isNews ? 0 : MAX_AGE_MS, deps);
+      const next = awaitNode(record, nodes, { now: now(), isTold, deadline: registrationDeadline(record) });
+      return asLook(next, isFresh ? { youngNodes: nodes } : {});
     }
     case "end": {
       const [instance] = record.instance ? await fleet.describe([record.instance.id]) : [];
@@ -38,14 +40,17 @@ const MAX_AGE_MS = 1_000;
 /** Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
 const lastSeen = new WeakMap<object, { readonly at: number; readonly nodes: readonly Node[] }>();
 
-/** The nodes that are not initialized. */
-async function youngNodes(maxAgeMs: number, { cluster, kubernetes, now }: LifecycleDeps): Promise<readonly Node[]> {
+/** The nodes that are not initialized; whether they were listed for this look. */
+async function youngNodes(
+  maxAgeMs: number,
+  { cluster, kubernetes, now }: LifecycleDeps,
+): Promise<{ readonly nodes: readonly Node[]; readonly isFresh: boolean }> {
   const at = now();
   const last = lastSeen.get(cluster);
-  if (last !== undefined && Math.abs(at - last.at) < maxAgeMs) return last.nodes;
-  const nodes = await kubernetes.list("Node", { labelSelector: "!karpenter.sh/initialized" });
+  if (last !== undefined && Math.abs(at - last.at) < maxAgeMs) return { nodes: last.nodes, isFresh: false };
+  const nodes = await kubernetes.list("Node", NOT_INITIALIZED);
   lastSeen.set(cluster, { at, nodes });
-  return nodes;
+  return { nodes, isFresh: true };
 }
 
 const asLook = (wakeAt: number | undefined, known: Known = {}): Look => (wakeAt === undefined ? { known } : { wakeAt });

@@ -78,8 +78,7 @@ export async function perform(action: Action, name: string, known: Known, deps: 
     case "WriteClaim":
       return keep({ claim: await writeClaim(action.claim, action, known.claim, deps) });
     case "DeleteClaim":
-      await kubernetes.delete("NodeClaim", name, { known: action.claim });
-      return forgetPart("claim");
+      return keepLeft(await kubernetes.delete("NodeClaim", name, { known: action.claim }), "claim", (claim) => keep({ claim }));
     case "WriteNode":
       return writeNode(action.node, name, known, deps);
     case "NominatePods":
@@ -88,8 +87,7 @@ export async function perform(action: Action, name: string, known: Known, deps: 
     case "OpenTogether":
       return openTogether(action.nodes, deps);
     case "DeleteNode":
-      await kubernetes.delete("Node", action.node.metadata.name, { known: action.node });
-      return forgetPart("nodes");
+      return keepLeft(await kubernetes.delete("Node", action.node.metadata.name, { known: action.node }), "nodes", keepNode);
     case "Evict":
       await evict(action, deps);
       return "done";
@@ -126,6 +124,10 @@ export async function perform(action: Action, name: string, known: Known, deps: 
       return "done";
   }
 }
+
+/** What a deletion has left; where the API server has not returned it, it is read again. */
+const keepLeft = <T extends object>(left: T | boolean, part: keyof Known, kept: (object: T) => Performed): Performed =>
+  typeof left === "object" ? kept(left) : forgetPart(part);
 
 /** Equal events about a NodeClaim whose instance has another owner within this time are published once. */
 const FOREIGN_WINDOW_MS = 60 * 60_000;

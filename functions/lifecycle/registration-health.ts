@@ -1,11 +1,20 @@
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
-import { type RegistrationOutcome, withRegistration } from "../../core/node-pool/registration-health.ts";
+import { isSteady, type RegistrationOutcome, withRegistration } from "../../core/node-pool/registration-health.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 import { writeStatus } from "../shared/write-status.ts";
 
 const MAX_TRIES = 3;
+
+/** Nodes that join together succeed for the same NodePool: within this time, ms, one success tells of all. */
+const SAME_SUCCESS_MS = 5_000;
+
+/**
+ * When this process last saw that a further success changes nothing of a NodePool, by its UID. Keyed by the cluster's
+ * facts object, which lives as long as the process serves the cluster.
+ */
+const steady = new WeakMap<object, Map<string, number>>();
 
 /** Outcomes of one NodePool that are written together. */
 interface Batch {
@@ -27,7 +36,9 @@ const batches = new WeakMap<object, Map<string, Batch>>();
 export async function recordRegistrationHealth(claim: NodeClaim, outcome: RegistrationOutcome, deps: LifecycleDeps): Promise<void> {
   const owner = claim.metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
   if (owner === undefined) return;
-  const { cluster, invocation = {} } = deps;
+  const { cluster, now, invocation = {} } = deps;
+  const lastSteady = steady.get(cluster)?.get(owner.uid) ?? Number.NEGATIVE_INFINITY;
+  if (outcome.registered && Math.abs(now() - lastSteady) < SAME_SUCCESS_MS) return;
   const own = batches.get(invocation) ?? new Map<string, Batch>();
   batches.set(invocation, own);
   const key = `${cluster.name}/${owner.uid}`;
@@ -58,7 +69,12 @@ async function record({ name, uid }: Owner, take: () => readonly RegistrationOut
     const once = async (): Promise<void> => {
       const pool = await deps.kubernetes.get("NodePool", name);
       const after = take().reduce((one: NodePool | undefined, outcome) => one && withRegistration(one, outcome, deps.now()), pool);
-      if (pool !== undefined && after !== undefined && pool.metadata.uid === uid) await write(pool, after, deps);
+      if (pool === undefined || after === undefined || pool.metadata.uid !== uid) return;
+      await write(pool, after, deps);
+      const known = steady.get(deps.cluster) ?? new Map<string, number>();
+      steady.set(deps.cluster, known);
+      if (isSteady(after)) known.set(uid, deps.now());
+      else known.delete(uid);
     };
     await ignoreConflict(retryOnConflict(MAX_TRIES, once));
   } catch (error) {

@@ -19,7 +19,7 @@ export async function readView(name: string, deps: ViewDeps, known: Known = {}):
   const record = "record" in known ? known.record : await deps.store.get(deps.cluster.name, name);
   const isNew = isUntouched(record) && !known.isContested;
   const claim = "claim" in known || isNew ? known.claim : await deps.kubernetes.get("NodeClaim", name);
-  const { nodes, otherYoungNodes = [] } = known.nodes ? known : await nodesOf(record, claim, deps);
+  const { nodes, otherYoungNodes = [] } = known.nodes ? known : await nodesOf(record, claim, known, deps);
   return {
     now: deps.now(),
     name,
@@ -44,13 +44,17 @@ function isUntouched(record: NodeClaimRecord | undefined): boolean {
   return record?.version === 1 && record.reason !== "adopted" && (record.uid ?? record.instance ?? record.terminating) === undefined;
 }
 
+/** Selects the few nodes that may be those of a NodeClaim that waits for its node. */
+export const NOT_INITIALIZED = { labelSelector: "!karpenter.sh/initialized" } as const;
+
 /**
  * What the rest of a pass may rely on after a view was read. Before the instance is known, no node has been looked for.
  * Pods are read for each step, because they come and go.
  */
 export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: ClaimView, known: Known): Known {
   const isLookedFor = providerIdOf(record, claim) !== undefined;
-  return { ...known, record, claim, instance, ...(isLookedFor && { nodes, otherYoungNodes }) };
+  const { youngNodes: _, ...rest } = known;
+  return { ...rest, record, claim, instance, ...(isLookedFor && { nodes, otherYoungNodes }) };
 }
 
 /** The part of the view that a step asks for. */
@@ -87,19 +91,21 @@ function providerIdOf(record: NodeClaimRecord | undefined, claim: NodeClaim | un
 async function nodesOf(
   record: NodeClaimRecord | undefined,
   claim: NodeClaim | undefined,
+  { youngNodes }: Known,
   { kubernetes }: ViewDeps,
 ): Promise<Pick<ClaimView, "nodes" | "otherYoungNodes">> {
   const providerId = providerIdOf(record, claim);
   if (providerId === undefined) return { nodes: [], otherYoungNodes: [] };
   const nodeName = claim?.status?.nodeName;
   if (nodeName !== undefined) {
-    const node = await kubernetes.get("Node", nodeName);
+    const listed = youngNodes?.find(({ metadata }) => metadata.name === nodeName);
+    const node = listed ?? (await kubernetes.get("Node", nodeName));
     return { nodes: node?.spec.providerID === providerId ? [node] : [], otherYoungNodes: [] };
   }
   // A NodeClaim that was lost and created again may have a node that was initialized long ago.
   const young =
     claim !== undefined && record?.reason !== "adopted" && record?.initializedAt === undefined && record?.terminating === undefined;
-  const nodes = await kubernetes.list("Node", young ? { labelSelector: "!karpenter.sh/initialized" } : {});
+  const nodes = young ? (youngNodes ?? (await kubernetes.list("Node", NOT_INITIALIZED))) : await kubernetes.list("Node");
   const { own = [], others = [] } = Object.groupBy(nodes, ({ spec }) => (spec.providerID === providerId ? "own" : "others"));
   return { nodes: own, otherYoungNodes: young ? others : [] };
 }

@@ -39,7 +39,11 @@ export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Ku
     create: async (kind, object) => as(kind, store.create(valid(raw(kind, object)), { user })),
     update: async (kind, object) => as(kind, store.update(valid(raw(kind, object)), { user })),
     updateStatus: async (kind, object) => as(kind, store.update(valid(raw(kind, object)), { user, subresource: "status" })),
-    delete: async (kind, name, options = {}) => store.delete(kind, name, options, { user }),
+    async delete(kind, name, options = {}) {
+      const isFound = store.delete(kind, name, options, { user });
+      const left = isFound ? store.get(kind, name, options.namespace) : undefined;
+      return left?.metadata.deletionTimestamp !== undefined && left.metadata.finalizers?.length ? as(kind, left) : isFound;
+    },
     evict: async (pod) => evict(world, pod, user),
     nominate: async ({ metadata }, nodeName) => {
       const found = store.get("Pod", metadata.name, metadata.namespace);

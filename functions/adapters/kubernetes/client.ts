@@ -84,7 +84,10 @@ export function kubernetesClient(
       if (!ok(response)) {
         throw failure(response, `deleting ${kind} ${name}`);
       }
-      return true;
+      // An object that its finalizers keep; otherwise a Status, or the object as it was last.
+      const left = response.body as Partial<Kinds[typeof kind]> | undefined;
+      const isKept = left?.metadata?.deletionTimestamp !== undefined && (left.metadata.finalizers ?? []).length > 0;
+      return isKept ? (left as Kinds[typeof kind]) : true;
     },
 
     async evict(pod) {

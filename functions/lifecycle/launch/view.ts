@@ -33,9 +33,9 @@ export async function readLaunchView(
   deps: LifecycleDeps,
   { toBuy, known }: { readonly toBuy?: NodeClaimRecord; readonly known?: EC2NodeClass | undefined } = {},
 ): Promise<LaunchView> {
-  const { cluster, kubernetes, store, settings } = deps;
+  const { cluster, store, settings } = deps;
   const [nodeClass, catalogue, unavailable] = await Promise.all([
-    known ?? kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),
+    known ?? recentClass(claim.spec.nodeClassRef.name, deps),
     deps.catalogue(),
     toBuy ? store.unavailable(cluster.name, deps.now()) : [],
   ]);
@@ -49,6 +49,27 @@ export async function readLaunchView(
   const instanceTypes = nodeClass ? await launchTypes(claim, nodeClass, typesOf, deps) : [];
   const freeIps = toBuy && nodeClass ? await freeAddressesFor(nodeClass, others, instanceTypes, deps) : undefined;
   return { nodeClass, instanceTypes, unavailable, freeIps };
+}
+
+/** NodeClaims of one plan are launched together: a class that was read within this time, ms, serves all of them. */
+const MAX_CLASS_AGE_MS = 1_000;
+
+/** By name. Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
+const classes = new WeakMap<object, Map<string, { readonly at: number; readonly nodeClass: EC2NodeClass }>>();
+
+async function recentClass(
+  name: string,
+  { cluster, kubernetes, now }: Pick<LifecycleDeps, "cluster" | "kubernetes" | "now">,
+): Promise<EC2NodeClass | undefined> {
+  const at = now();
+  const known = classes.get(cluster) ?? new Map<string, { readonly at: number; readonly nodeClass: EC2NodeClass }>();
+  classes.set(cluster, known);
+  const last = known.get(name);
+  if (last !== undefined && Math.abs(at - last.at) < MAX_CLASS_AGE_MS) return last.nodeClass;
+  const nodeClass = await kubernetes.get("EC2NodeClass", name);
+  if (nodeClass === undefined) known.delete(name);
+  else known.set(name, { at, nodeClass });
+  return nodeClass;
 }
 
 /**

@@ -180,7 +180,22 @@ describe("what a drain takes", () => {
 
   it("an empty node is drained after five seconds, because a pod may have been bound just before the taint", () => {
     expect(types(view({ record: ending(), claim: draining(3), nodes: [node("going")] }))).toEqual([]);
-    expect(types(view({ record: ending(), claim: draining(5), nodes: [node("going")] }))).toEqual(["WriteClaim", "Count"]);
+    const drained = { record: ending(), claim: draining(5), nodes: [node("going")] };
+    expect(advance(view({ ...drained, volumeAttachments: undefined })).ask).toBe("volumeAttachments");
+    expect(types(view({ ...drained, volumeAttachments: [] }))).toEqual(["WriteClaim", "Count"]);
+  });
+
+  it.for([
+    { name: "without volumes one write says that both are done", attached: [], want: ["Drained=True", "VolumesDetached=True"] },
+    { name: "volumes that are not detached are waited for next", attached: [{ metadata: { name: "csi-1" } }], want: ["Drained=True"] },
+  ])("once a node is drained, $name", ({ attached, want }) => {
+    const { actions, again } = advance(
+      view({ record: ending(), claim: draining(5), nodes: [node("going")], volumeAttachments: attached as never }),
+    );
+    const [write] = actions;
+    const conditions = write?.type === "WriteClaim" ? (write.claim.status?.conditions ?? []) : [];
+    const said = conditions.map(({ type, status }) => `${type}=${status}`).filter((one) => /Drained|Volumes/.test(one));
+    expect([said, again]).toEqual([want, true]);
   });
 
   it("a node that is drained leaves load balancers, also when it has the taint already", () => {

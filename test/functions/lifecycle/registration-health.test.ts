@@ -94,3 +94,14 @@ it("a NodePool that cannot be read is told in the log, and the next outcome is w
   await outcome("b", false);
   expect(registrationsOf(pool())).toEqual([{ claim: "b", registered: false }]);
 });
+
+it("nodes that join soon after others of a healthy NodePool do not read it again, and a failure does", async () => {
+  const { outcome, calls, pool } = scene();
+  await outcome("a");
+  calls.length = 0;
+  await outcome("b");
+  expect(calls).toEqual([]);
+  await outcome("c", false);
+  await outcome("d");
+  expect(registrationsOf(pool()).map(({ claim }) => claim)).toEqual(["c", "d"]);
+});

@@ -18,10 +18,10 @@ function phase(name: string): Phase {
   return found;
 }
 
-it("to launch a NodeClaim its pass reads its class once, and writes what changes", () => {
+it("to launch NodeClaims of one plan their class is read once, and what changes is written", () => {
   const { claims } = course;
   expect(phase("launch").kube["lifecycle"]).toEqual({
-    "get EC2NodeClass": claims,
+    "get EC2NodeClass": 1,
     // That it has launched and that it waits for its node are one write.
     ...{ "create NodeClaim": claims, "update NodeClaim": claims, "update NodeClaim/status": claims },
     // It tells that Launched is True.

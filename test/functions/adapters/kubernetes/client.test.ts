@@ -134,6 +134,15 @@ describe("writes", () => {
     });
     await expect(asking(status(409)).client.delete("Node", "n1")).rejects.toMatchObject({ name: "ConflictError" });
   });
+
+  it("delete returns the object that its finalizers keep", async () => {
+    const metadata = { ...node.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+    const kept = { ...node, metadata: { ...metadata, finalizers: ["karpenter.sh/termination"] } };
+    expect(await asking({ status: 200, body: kept }).client.delete("Node", "n1")).toEqual(kept);
+    // What has gone at once is told by a Status, or as it was last.
+    for (const body of [{ kind: "Status", metadata: {}, status: "Success" }, { ...node, metadata }, undefined])
+      expect(await asking({ status: 200, body }).client.delete("Node", "n1")).toBe(true);
+  });
 });
 
 describe("evict", () => {
