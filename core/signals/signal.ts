@@ -29,16 +29,23 @@ export function nameAt(value: Json | undefined, path: Path): string | undefined 
 /** The provider id of a node on EC2. A node may write any text there, and most texts are no key of the table. */
 const PROVIDER_ID = /^aws:\/\/\/[\w-]{1,64}\/i-[\w-]{1,64}$/;
 
+/** Taints that the node controllers leave on a node for a moment after it has become Ready. */
+const START_TAINTS: ReadonlySet<string | undefined> = new Set([
+  "node.kubernetes.io/not-ready",
+  "node.cloudprovider.kubernetes.io/uninitialized",
+]);
+
 /**
- * Whether an update of a node, which the JSON of its old and new state shows, leaves a node that is not Ready as it was
- * for a NodeClaim: with the same instance, not Ready before and not being deleted. Its taints of the start come and go
- * meanwhile, and nothing waits for one of them before the node is Ready.
+ * Whether an update of a node, which the JSON of its old and new state shows, leaves a node that takes no pods as it
+ * was for a NodeClaim: with the same instance, before and after it not Ready or with a taint of its start, and not
+ * being deleted. Nothing waits for one of those taints, or for Ready, before the last of them has come about.
  */
 export function isStillStarting(before: Json | undefined, after: Json | undefined): boolean {
   const providerId = (node: Json | undefined) => textAt(node, ["spec", "providerID"]);
   const isDeleted = (node: Json | undefined) => getAt(node, ["metadata", "deletionTimestamp"]) !== undefined;
   const isReady = (node: Json | undefined) =>
-    listAt(node, ["status", "conditions"]).some((one) => textAt(one, ["type"]) === "Ready" && textAt(one, ["status"]) === "True");
+    listAt(node, ["status", "conditions"]).some((one) => textAt(one, ["type"]) === "Ready" && textAt(one, ["status"]) === "True") &&
+    !listAt(node, ["spec", "taints"]).some((taint) => START_TAINTS.has(textAt(taint, ["key"])));
   return (
     before !== undefined &&
     after !== undefined &&

@@ -155,6 +155,43 @@ describe("admission requests of the webhook", () => {
   });
 });
 
+describe("updates of a node that starts", () => {
+  const node = (ready: "True" | "False", ...taints: readonly string[]) => ({
+    spec: { providerID: "aws:///z/i-1", taints: ["karpenter.sh/unregistered", ...taints].map((key) => ({ key, effect: "NoExecute" })) },
+    status: { conditions: [{ type: "Ready", status: ready }] },
+  });
+  const notReady = "node.kubernetes.io/not-ready";
+  const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+
+  it.for([
+    { what: "it stays not Ready", before: node("False", notReady, uninitialized), after: node("False", notReady), means: undefined },
+    {
+      what: "it is Ready, and a taint of its start is left",
+      before: node("False", notReady),
+      after: node("True", notReady),
+      means: undefined,
+    },
+    {
+      what: "one of two taints of its start goes",
+      before: node("True", notReady, uninitialized),
+      after: node("True", notReady),
+      means: undefined,
+    },
+    { what: "the last taint of its start goes", before: node("True", notReady), after: node("True"), means: "node-changed" },
+    { what: "it becomes Ready without such a taint", before: node("False"), after: node("True"), means: "node-changed" },
+    { what: "it is no longer Ready", before: node("True"), after: node("False", notReady), means: "node-changed" },
+    {
+      what: "it is deleted meanwhile",
+      before: node("False", notReady),
+      after: { ...node("False", notReady), metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
+      means: "node-changed",
+    },
+  ])("$what: $means", ({ before, after, means }) => {
+    const request = { resource: { resource: "nodes" }, operation: "UPDATE", name: "n", oldObject: before, object: after };
+    expect(readAdmissionRequest(request)?.kind).toBe(means);
+  });
+});
+
 it("the signal of an Event names the pod, and not the Event", () => {
   const object = { reason: "FailedScheduling", regarding: { kind: "Pod", namespace: "shop", name: "web-1" } };
   const request = { resource: { resource: "events" }, operation: "CREATE", name: "web-1.18f2", namespace: "shop", object };
