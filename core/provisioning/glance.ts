@@ -1,6 +1,6 @@
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Pod } from "../model/pod.ts";
-import { isActive, isDaemonSetPod, podUid } from "../pods/predicates.ts";
+import { isActive, isDaemonSetPod, isReschedulable, podUid } from "../pods/predicates.ts";
 import { nominationsOf } from "./nominations.ts";
 
 /** No machine boots faster: its node is looked for in vain before. */
@@ -15,3 +15,29 @@ export function openPods(unbound: readonly Pod[], records: readonly NodeClaimRec
   const onTheirWay = nominationsOf(booting, now);
   return unbound.filter((pod) => isActive(pod) && !isDaemonSetPod(pod) && !onTheirWay.has(podUid(pod)));
 }
+
+/**
+ * The pods of going nodes that a plan may have to do something about: without those whose new node is on its way. They
+ * are bound where they are until it takes pods, and when another pod has taken their places by then, kube-scheduler
+ * gives the pods up that follow them.
+ */
+export function movingPods(pods: readonly Pod[], records: readonly NodeClaimRecord[], now: number): readonly Pod[] {
+  const places = underWay(records, now);
+  return pods.filter((pod) => isReschedulable(pod) && !places.has(podUid(pod)));
+}
+
+/**
+ * Whether a node that is not initialized is the one that all of these pods wait for. That it is registered is then no
+ * news for them: nothing is to be told apart by nominations, and a plan is made when it is initialized.
+ */
+export function waitForOneNode(pods: readonly Pod[], records: readonly NodeClaimRecord[], now: number): boolean {
+  const places = underWay(records, now);
+  const nodes = new Set(pods.map((pod) => places.get(podUid(pod))));
+  return nodes.size === 1 && !nodes.has(undefined);
+}
+
+const underWay = (records: readonly NodeClaimRecord[], now: number): ReadonlyMap<string, string> =>
+  nominationsOf(
+    records.filter(({ initializedAt }) => initializedAt === undefined),
+    now,
+  );

@@ -1,8 +1,8 @@
 import type { Pod } from "../../core/model/pod.ts";
-import { isDaemonSetPod, isMirror, isProvisionable } from "../../core/pods/predicates.ts";
+import { isProvisionable } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
-import { openPods } from "../../core/provisioning/glance.ts";
+import { movingPods, openPods, waitForOneNode } from "../../core/provisioning/glance.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { goingNames } from "../adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -17,28 +17,57 @@ type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly wai
 
 /**
  * Looks at the pods that are not bound, before the whole cluster is read for a plan: most wake-ups find that nothing
- * waits, or that more pods are still coming. The sweep looks at everything, whatever the pods say, and so does a
- * cluster with CapacityBuffers, whose virtual pods are in no list.
+ * waits, or that more pods are still coming. A cluster with CapacityBuffers is read as a whole, because their virtual
+ * pods are in no list.
  */
 export async function glance(reason: WakeUpReason<"provision">, table: TableReading, deps: ClusterDeps): Promise<Glance> {
   const unbound = (await deps.kubernetes.list(...UNBOUND_PODS)) as readonly Pod[];
   const { records } = table;
   const pods = openPods(unbound, records, deps.now());
+  if (reason.cause === "NodeRegistered" && waitForOneNode(pods, records, deps.now())) return { isIdle: true };
   if (pods.length === 0 && !(await anyMustMove(table, deps))) return { isIdle: true };
   const coming = withUntriedPods({ pods }).pods.filter(isProvisionable);
   return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps), pods: coming };
 }
 
+/**
+ * Why a sweep of provisioning need not look at the cluster: no pod is unbound and no node goes ("quiet"), or the nodes
+ * that go have no pods to be planned for ("nothing moves"). Undefined when it must look. Any pod that is not bound
+ * counts, also one whose node is on its way: the sweep finds what no wake-up has told. A node that goes without a
+ * record that says so may be another owner's, whose pods need places all the same.
+ */
+export async function restOf(table: TableReading, { kubernetes, now }: ClusterDeps): Promise<"quiet" | "nothing moves" | undefined> {
+  if ((await kubernetes.list(...UNBOUND_PODS)).length > 0) return undefined;
+  const leaving = leavingNodes(table);
+  if (leaving.has(undefined)) return undefined;
+  const nodes = await kubernetes.list("Node");
+  if (nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined && !leaving.has(metadata.name))) return undefined;
+  if (goingNames(table).size === 0) return "quiet";
+  return (await anyMoves(leaving, table, { kubernetes, now })) ? undefined : "nothing moves";
+}
+
 /** Whether a node goes that has pods to be planned for, as far as can be seen without reading nodes. */
-async function anyMustMove(table: TableReading, { kubernetes }: ClusterDeps): Promise<boolean> {
-  const going = goingNames(table);
-  if (going.size === 0) return false;
-  const ending = table.records.filter(({ name, instance }) => going.has(name) && instance !== undefined);
-  const nodes = new Set(ending.map(({ nodeName }) => nodeName));
+async function anyMustMove(table: TableReading, deps: ClusterDeps): Promise<boolean> {
+  const leaving = leavingNodes(table);
   // Of a node that has not registered nothing is known here.
-  if (nodes.has(undefined)) return true;
+  return leaving.has(undefined) || (leaving.size > 0 && (await anyMoves(leaving, table, deps)));
+}
+
+/** Names of the nodes that go, as far as the table says; undefined for one that has not registered. */
+function leavingNodes(table: TableReading): ReadonlySet<string | undefined> {
+  const going = goingNames(table);
+  const ending = table.records.filter(({ name, instance }) => going.has(name) && instance !== undefined);
+  return new Set(ending.map(({ nodeName }) => nodeName));
+}
+
+async function anyMoves(
+  leaving: ReadonlySet<string | undefined>,
+  { records }: TableReading,
+  { kubernetes, now }: Pick<ClusterDeps, "kubernetes" | "now">,
+): Promise<boolean> {
   const pods = await kubernetes.list("Pod", { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" });
-  return pods.some((pod) => nodes.has(pod.spec.nodeName) && !isDaemonSetPod(pod) && !isMirror(pod));
+  const onThem = pods.filter(({ spec }) => leaving.has(spec.nodeName));
+  return movingPods(onThem, records, now()).length > 0;
 }
 
 export type TableReading = Pick<ClusterState, "records" | "commands">;

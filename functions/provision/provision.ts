@@ -34,7 +34,7 @@ import { reportSetAside } from "../shared/report-set-aside.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
-import { glance, readTable, UNBOUND_PODS } from "./glance.ts";
+import { glance, readTable, restOf, UNBOUND_PODS } from "./glance.ts";
 import { isHeldOpen } from "./held-open.ts";
 import { nominateNodes } from "./nominate.ts";
 import { publishPodEvents, publishPoolEvents } from "./plan-events.ts";
@@ -58,6 +58,11 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...wakeUp }]);
   let cause = reason;
   let isOverdue = false;
+  if (reason.cause === "Sweep" && !deps.settings.capacityBuffer) {
+    const rest = await restOf(await readTable(deps), deps);
+    if (rest === "quiet") return quietWhile(demand(deps));
+    if (rest === "nothing moves") return undefined;
+  }
   if (reason.cause !== "Sweep" && !deps.settings.capacityBuffer) {
     const table = await readTable(deps);
     let seen = await glance(reason, table, deps);
@@ -90,8 +95,14 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   if (outcome.waitMs !== undefined) await wake({ ...PODS_COMING, delayMs: outcome.waitMs });
   // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
   await publish(outcome, deps);
-  return isIdle(outcome) ? { until: Number.POSITIVE_INFINITY, dependsOn: demand(deps).map((list) => ({ list, items: [] })) } : undefined;
+  return isIdle(outcome) ? quietWhile(demand(deps)) : undefined;
 }
+
+/** The next sweep decides nothing, either, as long as these lists are empty. */
+const quietWhile = (lists: readonly Parameters<Kubernetes["list"]>[]): Quiet => ({
+  until: Number.POSITIVE_INFINITY,
+  dependsOn: lists.map((list) => ({ list, items: [] })),
+});
 
 /** The lists that ask for nodes. As long as they are empty, nothing else of the cluster matters to a plan. */
 const demand = ({ settings }: ClusterDeps): readonly Parameters<Kubernetes["list"]>[] =>
