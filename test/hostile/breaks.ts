@@ -46,9 +46,9 @@ export const BREAKS: readonly Break[] = [
     edits: [
       {
         file: SET_ASIDE,
-        find: "daemonSets, setAside, untouchable };",
+        find: "daemonSets, setAside, untouchable, unreadablePools };",
         replace:
-          'daemonSets, setAside, untouchable: setAside.length > 0 ? new Map(nodes.map(({ metadata }) => [metadata.name, "x"])) : untouchable };',
+          'daemonSets, setAside, untouchable: setAside.length > 0 ? new Map(nodes.map(({ metadata }) => [metadata.name, "x"])) : untouchable, unreadablePools };',
       },
     ],
   },
