@@ -1,4 +1,3 @@
-import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isActive, isDaemonSetPod, isPending, podKey, podUid } from "../pods/predicates.ts";
@@ -17,8 +16,8 @@ export interface NodeNomination {
  * registered. kube-scheduler then tries this node first, and keeps its room from pods of the same or a lower priority.
  *
  * Left out: pods whose field is set already, by us or by kube-scheduler for a preemption (a name of a node that is gone
- * says nothing), all pods of a node that no other pod waits for, because those come to the node anyway, and pods that
- * may take each other's places (interchangeable.ts). Pods that must be near another pod are left out, too:
+ * says nothing), all pods of a node that no other pod waits for, because those come to the node anyway, and all pods
+ * when they may take each other's places (interchangeable.ts). Pods that must be near another pod are left out, too:
  * kube-scheduler would keep the room from that pod, and refuse them there.
  */
 export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
@@ -34,9 +33,7 @@ export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
   const claimOf = (pod: Pod): string | undefined => snapshot.nominated.get(podUid(pod));
   const claims = new Set(waiting.map(claimOf));
   if (claims.size < 2) return [];
-  const needing = needingNominations(
-    waiting.map((pod) => ({ pod, isServed: !mustBeNearOthers(pod), hasPlace: claimOf(pod) !== undefined })),
-  );
+  const needing = needingNominations(waiting.map((pod) => ({ pod, isServed: !mustBeNearOthers(pod) })));
   return waiting.flatMap((pod) => {
     if (mustBeNearOthers(pod) || !needing.has(pod)) return [];
     const node = nodeOf.get(claimOf(pod) ?? "");
@@ -46,12 +43,8 @@ export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
 }
 
 /** "namespace/name" of the pods of the snapshot whose nominations keep a plan of several nodes. */
-export function podsToNominate({ pods, nominated }: Snapshot, { newNodeClaims }: Plan): ReadonlySet<string> {
-  const planned = new Set(newNodeClaims.flatMap((claim) => claim.pods));
-  const waiting = pods.filter(waitsForNode).map((pod) => {
-    const hasPlace = planned.has(podKey(pod)) || nominated.has(podUid(pod));
-    return { pod, isServed: !mustBeNearOthers(pod), hasPlace };
-  });
+export function podsToNominate({ pods }: Snapshot): ReadonlySet<string> {
+  const waiting = pods.filter(waitsForNode).map((pod) => ({ pod, isServed: !mustBeNearOthers(pod) }));
   return new Set([...needingNominations(waiting)].map(podKey));
 }
 

@@ -244,7 +244,7 @@ function intentsOf(
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
   const nameOf = unusedNames([...known.map(({ name }) => name), ...snapshot.nodeClaims.map(({ metadata }) => metadata.name)]);
-  const nominated = isHeld ? podsToNominate(snapshot, plan) : new Set<string>();
+  const nominated = isHeld ? podsToNominate(snapshot) : new Set<string>();
   const made = plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);

@@ -7,52 +7,37 @@ import { pod } from "../../support/scheduling/builders.ts";
 const some = (count: number, name: string, cpu: string, spec: Partial<Pod["spec"]> = {}): readonly Pod[] =>
   Array.from({ length: count }, (_, i) => pod(`${name}-${i}`, { cpu }, spec));
 
-const needing = (pods: readonly Pod[], isServed: (pod: Pod) => boolean, hasPlace: (pod: Pod) => boolean): readonly string[] =>
-  [...needingNominations(pods.map((one) => ({ pod: one, isServed: isServed(one), hasPlace: hasPlace(one) })))]
-    .map(({ metadata }) => metadata.name)
-    .sort();
+const needing = (pods: readonly Pod[], isServed: (pod: Pod) => boolean): readonly string[] =>
+  [...needingNominations(pods.map((one) => ({ pod: one, isServed: isServed(one) })))].map(({ metadata }) => metadata.name).sort();
 
 const APART = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname" }] } };
 const SPREAD = [{ maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" }] as const;
 const VOLUME = { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
 
-it.for<{ name: string; pods: readonly Pod[]; isServed?: (pod: Pod) => boolean; hasPlace?: (pod: Pod) => boolean; want: readonly string[] }>(
-  [
-    { name: "no pod, where all are of one kind", pods: some(3, "a", "1"), want: [] },
-    { name: "the pods of the smaller kind", pods: [...some(2, "a", "2"), ...some(3, "b", "1")], want: ["a-0", "a-1"] },
-    {
-      name: "pods of a higher priority, whose rooms the others respect",
-      pods: [...some(3, "a", "1", { priority: 9 }), ...some(1, "b", "1")],
-      want: ["a-0", "a-1", "a-2"],
-    },
-    {
-      name: "all pods, where no nomination can serve one of them",
-      pods: some(2, "a", "1"),
-      isServed: ({ metadata }) => metadata.name !== "a-1",
-      want: ["a-0", "a-1"],
-    },
-    { name: "no pods apart from each other, which is one rule", pods: some(2, "a", "1", { affinity: APART }), want: [] },
-    {
-      name: "pods apart from each other and spread, because the order in which they are placed may block the last",
-      pods: some(2, "a", "1", { affinity: APART, topologySpreadConstraints: SPREAD }),
-      want: ["a-0", "a-1"],
-    },
-    {
-      name: "all pods that have a place, where one of another kind has none and would take theirs",
-      pods: [...some(3, "a", "1"), ...some(1, "b", "2")],
-      hasPlace: ({ metadata }) => metadata.name !== "b-0",
-      want: ["a-0", "a-1", "a-2"],
-    },
-    {
-      name: "the other kinds, where one of the largest kind has no place",
-      pods: [...some(3, "a", "1"), ...some(1, "b", "2")],
-      hasPlace: ({ metadata }) => metadata.name !== "a-2",
-      want: ["b-0"],
-    },
-    { name: "pods with volumes of their own, but for one", pods: some(2, "a", "1", VOLUME), want: ["a-1"] },
-  ],
-)("nominations keep a plan of several nodes: $name", ({ pods, isServed = () => true, hasPlace = () => true, want }) => {
-  expect(needing(pods, isServed, hasPlace)).toEqual(want);
+it.for<{ name: string; pods: readonly Pod[]; isServed?: (pod: Pod) => boolean; want: readonly string[] }>([
+  { name: "no pod, where all are of one kind", pods: some(3, "a", "1"), want: [] },
+  { name: "no pod, where none waits", pods: [], want: [] },
+  { name: "all pods, where they are of two kinds", pods: [...some(1, "a", "2"), ...some(2, "b", "1")], want: ["a-0", "b-0", "b-1"] },
+  {
+    name: "all pods, where one has a higher priority and could preempt the others",
+    pods: [...some(1, "a", "1", { priority: 9 }), ...some(1, "b", "1")],
+    want: ["a-0", "b-0"],
+  },
+  {
+    name: "all pods, where no nomination can serve one of them",
+    pods: some(2, "a", "1"),
+    isServed: ({ metadata }) => metadata.name !== "a-1",
+    want: ["a-0", "a-1"],
+  },
+  { name: "no pods apart from each other, which is one rule", pods: some(2, "a", "1", { affinity: APART }), want: [] },
+  {
+    name: "pods apart from each other and spread, because the order in which they are placed may block the last",
+    pods: some(2, "a", "1", { affinity: APART, topologySpreadConstraints: SPREAD }),
+    want: ["a-0", "a-1"],
+  },
+  { name: "pods with volumes of their own", pods: some(2, "a", "1", VOLUME), want: ["a-0", "a-1"] },
+])("nominations keep a plan of several nodes: $name", ({ pods, isServed = () => true, want }) => {
+  expect(needing(pods, isServed)).toEqual(want);
 });
 
 /** kube-scheduler with nominations: a pod takes any node where it fits beside what is bound and what is nominated. */
@@ -77,18 +62,23 @@ interface Placed {
   readonly node: number;
 }
 
-it("whatever order kube-scheduler takes, all pods of a plan find room once the needed nominations are set", () => {
+it("whatever order kube-scheduler takes, all pods of a plan find room, even when it clears nominations of one kind", () => {
   const planned = fc.array(fc.record({ size: fc.constantFrom(1, 2, 3), node: fc.integer({ min: 0, max: 3 }) }), {
     minLength: 1,
     maxLength: 14,
   });
+  const cleared = fc.record({ size: fc.constantFrom(1, 2, 3), pods: fc.array(fc.boolean(), { minLength: 14, maxLength: 14 }) });
+  const spares = fc.array(fc.nat(2), { minLength: 4, maxLength: 4 });
   fc.assert(
-    fc.property(planned as fc.Arbitrary<Placed[]>, fc.array(fc.nat(2), { minLength: 4, maxLength: 4 }), fc.nat(), (pods, spare, seed) => {
+    fc.property(planned as fc.Arbitrary<Placed[]>, spares, cleared, fc.nat(), (pods, spare, lost, seed) => {
       const objects = pods.map(({ size }, i) => pod(`p-${i}`, { cpu: String(size) }));
-      const needed = needingNominations(objects.map((one) => ({ pod: one, isServed: true, hasPlace: true })));
+      const needed = needingNominations(objects.map((one) => ({ pod: one, isServed: true })));
       const rooms = spare.map((extra, node) => extra + pods.reduce((sum, one) => sum + (one.node === node ? one.size : 0), 0));
       const order = pods.map((_, i) => i).sort((a, b) => ((a * 7 + seed) % 13) - ((b * 7 + seed) % 13));
-      const kept = (one: Placed): boolean => needed.has(objects[pods.indexOf(one)] as Pod);
+      const kept = (one: Placed): boolean => {
+        const i = pods.indexOf(one);
+        return needed.has(objects[i] as Pod) && !(one.size === lost.size && lost.pods[i] === true);
+      };
       expect(scheduled(pods, rooms, kept, order)).toBe(pods.length);
     }),
   );

@@ -13,7 +13,7 @@ function told(pods: readonly Pod[], nominated: Readonly<Record<string, string>>)
   return nodeNominations(snapshot).map(({ pod: { metadata }, node }) => `${metadata.name} ${node}`);
 }
 
-/** The largest kind of pods, which needs no nominations. */
+/** Pods of another kind, which have no place. */
 const MANY = [pod("many-1"), pod("many-2")];
 const x = pod("x", { cpu: "2" });
 const y = pod("y", { cpu: "3" });
