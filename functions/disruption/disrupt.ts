@@ -54,12 +54,13 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
   let outcome: Outcome | undefined;
   let quietUntil: number | undefined;
   const decided = await withLease(cluster, async (lease, deps) => {
-    // This pass serves the wake-ups of pods and nodes that are on their way, too.
-    if (!WAKE_UP_CAUSES.disruption[reason.cause].swarms) await isFirstOfSwarm(deps);
+    // This pass serves the wake-ups of pods and nodes that are on their way, too. Few come just after a sweep, and a
+    // quiet cluster is to write nothing.
+    if (!WAKE_UP_CAUSES.disruption[reason.cause].swarms && reason.cause !== "Sweep") await isFirstOfSwarm(deps);
     const [read, last] = await Promise.all([readClusterState(deps, { isFresh }), readExpectedSavings(deps)]);
     const before = withoutOthers(read);
-    // A sweep of provisioning that finds no pod looks no further.
-    // A sweep that comes while a command waits for its validation leaves it to the pass that validates it.
+    // A sweep of provisioning that finds no pod looks no further, and one of disruption that comes while a command
+    // waits for its validation leaves it to the pass that validates it.
     if (reason.cause === "Sweep" || (reason.cause === "Due" && isFresh)) await reportSetAside(read.setAside, deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
@@ -98,10 +99,10 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     // A search that ran out of time may find something at the next attempt.
     const isIdle = plan.command === undefined && commands.length === 0 && !plan.passes.some(({ isTimedOut }) => isTimedOut);
     const { nextDueAt = Number.POSITIVE_INFINITY } = plan;
-    if (isIdle) quietUntil = Math.min(nextDueAt, ...wakeTimes);
     // A validation is due to the second; for the rest of what time changes, one pass looks at all that is due by then.
     wakeTimes.push(plan.command === undefined && plan.passes.length > 0 ? lookedAt(nextDueAt) : nextDueAt);
     if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
+    if (isIdle) quietUntil = Math.min(nextDueAt, ...wakeTimes);
     if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
     const report = reportOf(plan);
     // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing
