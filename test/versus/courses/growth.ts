@@ -108,6 +108,14 @@ export const GROWTH: readonly Course[] = [
     acts: [{ ...grow, seconds: 600, steps: [at(0, workload("agent", 2_000, { cpu: "500m", hostPort: 8_080 }))] }],
   },
   {
+    name: "hosts-500",
+    about: "500 pods that each need a host of their own at once, under the request limits that EC2 documents",
+    limitsRequests: true,
+    large: true,
+    setting: [CLASS, pool("default")],
+    acts: [{ ...grow, seconds: 240, steps: [at(0, workload("agent", 500, { cpu: "500m", hostPort: 8_080 }))] }],
+  },
+  {
     name: "burst-1000",
     about: "1,000 pods of 250m at once",
     setting: [CLASS, pool("default")],
