@@ -30,17 +30,34 @@ export async function glance(reason: WakeUpReason<"provision">, table: TableRead
   return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps), pods: coming };
 }
 
+/** A cluster of more nodes has lists that are longer than a page, which a warm function remembers. */
+const MAX_NODES_READ_ANEW = 40;
+
+/** How long a cluster that was large is taken to be large, ms. */
+const LARGE_FOR_MS = 10 * 60_000;
+
+/** When this process found a cluster large, ms. Keyed by its facts object, which lives as long as it is served. */
+const foundLarge = new WeakMap<object, number>();
+
 /**
  * Why a sweep of provisioning need not look at the cluster: no pod is unbound and no node goes ("quiet"), or the nodes
  * that go have no pods to be planned for ("nothing moves"). Undefined when it must look. Any pod that is not bound
  * counts, also one whose node is on its way: the sweep finds what no wake-up has told. A node that goes without a
- * record that says so may be another owner's, whose pods need places all the same.
+ * record that says so may be another owner's, whose pods need places all the same. A sweep of a large cluster looks all
+ * the same: that keeps current what a warm function remembers of its lists, and the next plan need not read all of it.
  */
-export async function restOf(table: TableReading, { kubernetes, now }: ClusterDeps): Promise<"quiet" | "nothing moves" | undefined> {
+export async function restOf(deps: ClusterDeps): Promise<"quiet" | "nothing moves" | undefined> {
+  const { cluster, kubernetes, now } = deps;
+  if (now() - (foundLarge.get(cluster) ?? Number.NEGATIVE_INFINITY) < LARGE_FOR_MS) return undefined;
+  const table = await readTable(deps);
   if ((await kubernetes.list(...UNBOUND_PODS)).length > 0) return undefined;
   const leaving = leavingNodes(table);
   if (leaving.has(undefined)) return undefined;
   const nodes = await kubernetes.list("Node");
+  if (nodes.length > MAX_NODES_READ_ANEW) {
+    foundLarge.set(cluster, now());
+    return undefined;
+  }
   if (nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined && !leaving.has(metadata.name))) return undefined;
   if (goingNames(table).size === 0) return "quiet";
   return (await anyMoves(leaving, table, { kubernetes, now })) ? undefined : "nothing moves";

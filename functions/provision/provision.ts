@@ -59,7 +59,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   let cause = reason;
   let isOverdue = false;
   if (reason.cause === "Sweep" && !deps.settings.capacityBuffer) {
-    const rest = await restOf(await readTable(deps), deps);
+    const rest = await restOf(deps);
     if (rest === "quiet") return quietWhile(demand(deps));
     if (rest === "nothing moves") return undefined;
   }
