@@ -18,7 +18,7 @@ import { machineFields } from "./machine-fields.ts";
 import { markTerminating, NODE_DELETED, timeOut, wakePlanner } from "./mark-terminating.ts";
 import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
-import { isLaunchGivenUp, isLaunchOverdue, UNTRIED_TIMEOUT_MS } from "./time-limits.ts";
+import { isLaunchGivenUp, isLaunchOverdue, LAUNCH_UNLISTED_MS, UNTRIED_TIMEOUT_MS } from "./time-limits.ts";
 
 /** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
 export const LAUNCH_RETRY_MS = 10_000;
@@ -52,9 +52,6 @@ export function advance(view: ClaimView): Step {
     ? { ...step, actions: [...step.actions, { type: "TagInstance", record }] }
     : step;
 }
-
-/** How long EC2 may not list an instance after its NodeClaim was made. No benchmark has tuned it. */
-const LAUNCH_UNLISTED_MS = 60_000;
 
 /**
  * A NodeClaim of another provider is ignored, and so is one that another controller launched, or one whose finalizer of

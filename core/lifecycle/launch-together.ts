@@ -4,6 +4,7 @@ import type { LaunchGroupPlan, NodeClaimRecord } from "../model/node-claim-recor
 import { GROUP_SCHEMA, RECORD_SCHEMA } from "../model/read-record.ts";
 import { isComplete } from "../provisioning/launch-groups.ts";
 import type { ClaimView, Step } from "./action.ts";
+import { LAUNCH_UNLISTED_MS } from "./time-limits.ts";
 
 /*
  * NodeClaims of one plan that are alike are launched by one CreateFleet. Each joins the group when it is ready to be
@@ -17,8 +18,6 @@ const JOIN_STEP_MS = 250;
 /** When members send a request whose sender has not answered: longer than any call takes. No benchmark has tuned it. */
 const RESEND_MS = 20_000;
 const RESEND_STEP_MS = 4_000;
-/** How long EC2 may not list what it has launched. No benchmark has tuned it. */
-const LAUNCH_UNLISTED_MS = 60_000;
 /** How often a member that ends looks whether it has an instance. */
 const POLL_MS = 5_000;
 

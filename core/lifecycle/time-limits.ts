@@ -19,6 +19,9 @@ export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
  */
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
+/** How long EC2 may not list what it has launched. No benchmark has tuned it. */
+export const LAUNCH_UNLISTED_MS = 60_000;
+
 /**
  * The longest that a NodeClaim waits for its first turn, or for one that ends, before its pods are planned again: its
  * plan is old then. No benchmark has tuned it.

@@ -199,7 +199,7 @@ async function advanceCommands(
       const after = current;
       commands = commands.flatMap((other) => (other.id !== before.id ? [other] : after ? [after] : []));
       wakeAt = step.wakeAt;
-      if (current !== undefined && (await hasEnded(current, step, input, deps))) wakeAt = undefined;
+      if (current !== undefined && (await hasEnded(current, step, { lease, state, input }, deps))) wakeAt = undefined;
       if (step.next === undefined || (wakeAt ?? Number.POSITIVE_INFINITY) > deps.now()) break;
     }
     if (wakeAt !== undefined) wakeTimes.push(wakeAt);
@@ -211,14 +211,17 @@ async function advanceCommands(
  * Ends a command whose NodeClaims this step has marked as terminating, as the table says, without a pass of its own.
  * For the rest of this pass, which has read the cluster before, it counts as under way.
  */
-async function hasEnded(command: CommandRecord, { actions }: CommandStep, input: CommandInput, deps: ClusterDeps): Promise<boolean> {
+async function hasEnded(
+  command: CommandRecord,
+  { actions }: CommandStep,
+  { lease, state, input }: { readonly lease: Lease; readonly state: ClusterState; readonly input: CommandInput },
+  deps: ClusterDeps,
+): Promise<boolean> {
   if (!actions.some(({ type }) => type === "DeleteClaim")) return false;
   const records = await deps.store.list(deps.cluster.name);
-  const { done, actions: last, history } = advanceCommand(command, { ...input, records, now: deps.now() });
-  if (done === undefined) return false;
-  for (const action of last)
-    if (action.type === "Log") deps.log[action.level](action.message, { controller: "disruption", ...action.fields });
-  await deps.store.removeCommand(command, history);
+  const end = advanceCommand(command, { ...input, records, now: deps.now() });
+  if (end.done === undefined) return false;
+  await performStep(command, end, lease, state, deps);
   return true;
 }
 
