@@ -4,8 +4,8 @@ import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab } from "
 
 const MINUTE_MS = 60_000;
 
-/** Two nodes, each full with its pod, that drift at once under a budget of two. */
-async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
+/** A lab with two nodes, each full with its pod, and the calls of disruption. */
+async function twoFullNodes(disruption: object) {
   const calls: PortCall[] = [];
   const lab = openLab(1, {
     before: (call) => {
@@ -14,10 +14,16 @@ async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
     },
   });
   const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
-  const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption: { consolidateAfter: "Never", budgets: [{ nodes: "2" }] } });
+  const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption });
   for (const object of [NODE_CLASS, pool, deployment(2, { cpu: "1500m" })]) lab.world.apply(object);
+  await lab.world.clock.run({ until: lab.world.clock.now() + 5 * MINUTE_MS });
+  return { lab, pool, calls };
+}
+
+/** Two nodes, each full with its pod, that drift at once under a budget of two. */
+async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
+  const { lab, pool, calls } = await twoFullNodes({ consolidateAfter: "Never", budgets: [{ nodes: "2" }] });
   const { clock } = lab.world;
-  await clock.run({ until: clock.now() + 5 * MINUTE_MS });
   const spec = pool.spec as { readonly template: object };
   lab.world.apply({ ...pool, spec: { ...spec, template: { ...spec.template, metadata: { labels: { generation: "2" } } } } });
   await clock.run({ until: clock.now() + 10 * MINUTE_MS });
@@ -48,18 +54,8 @@ it("what users are told is written when the lease is given back, so that it keep
 
 /** Empties two nodes, and plays until both are gone. */
 async function passesWhileTwoEmpty(): Promise<readonly (readonly string[])[]> {
-  const calls: PortCall[] = [];
-  const lab = openLab(1, {
-    before: (call) => {
-      if (call.invocation?.name === "disruption") calls.push(call);
-      return undefined;
-    },
-  });
-  const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
-  const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption: { consolidateAfter: "5s", budgets: [{ nodes: "1" }] } });
-  for (const object of [NODE_CLASS, pool, deployment(2, { cpu: "1500m" })]) lab.world.apply(object);
+  const { lab, calls } = await twoFullNodes({ consolidateAfter: "5s", budgets: [{ nodes: "1" }] });
   const { clock } = lab.world;
-  await clock.run({ until: clock.now() + 5 * MINUTE_MS });
   calls.length = 0;
   lab.world.scale("Deployment", "default", "inflate", 0);
   await clock.run({ until: clock.now() + 2 * MINUTE_MS });

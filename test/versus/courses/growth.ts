@@ -7,6 +7,16 @@ const SHARE = "example.com/capacity-spread";
 const grow = { name: "up", grows: true, still: true } as const;
 const spreadApi = (replicas: number): object => workload("api", replicas, { cpu: "500m", spread: [{ key: ZONE, when: "DoNotSchedule" }] });
 
+/** Pods that each need a host of their own, at once; so many seconds are played. */
+const hosts = (count: number, seconds: number): Course => ({
+  name: `hosts-${count}`,
+  about: `${count.toLocaleString("en")} pods that each need a host of their own at once, under the request limits that EC2 documents`,
+  limitsRequests: true,
+  large: true,
+  setting: [CLASS, pool("default")],
+  acts: [{ ...grow, seconds, steps: [at(0, workload("agent", count, { cpu: "500m", hostPort: 8_080 }))] }],
+});
+
 export const GROWTH: readonly Course[] = [
   {
     name: "weights",
@@ -99,22 +109,8 @@ export const GROWTH: readonly Course[] = [
     setting: [CLASS, pool("default")],
     acts: [{ ...grow, seconds: 75, steps: [at(0, workload("inflate", 300))] }],
   },
-  {
-    name: "hosts-2000",
-    about: "2,000 pods that each need a host of their own at once, under the request limits that EC2 documents",
-    limitsRequests: true,
-    large: true,
-    setting: [CLASS, pool("default")],
-    acts: [{ ...grow, seconds: 600, steps: [at(0, workload("agent", 2_000, { cpu: "500m", hostPort: 8_080 }))] }],
-  },
-  {
-    name: "hosts-500",
-    about: "500 pods that each need a host of their own at once, under the request limits that EC2 documents",
-    limitsRequests: true,
-    large: true,
-    setting: [CLASS, pool("default")],
-    acts: [{ ...grow, seconds: 240, steps: [at(0, workload("agent", 500, { cpu: "500m", hostPort: 8_080 }))] }],
-  },
+  hosts(2_000, 600),
+  hosts(500, 240),
   {
     name: "burst-1000",
     about: "1,000 pods of 250m at once",
