@@ -2,6 +2,7 @@
 // EC2NodeClass objects and the answers of CloudInventory come in; statuses and verdicts go out. Launches and AWS calls
 // must not be known here.
 
+import { equalJson } from "../lib/json.ts";
 import { type ConditionChange, conditionOf, withCondition, withoutCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi, ResolvedPlacementGroup, ResolvedReservation } from "../model/node-class.ts";
@@ -100,7 +101,9 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
     if ("error" in subnets) failed("SubnetsReady", subnets);
     else {
       const sorted = [...subnets].sort((a, b) => b.availableIps - a.availableIps || (a.id < b.id ? -1 : 1));
-      status = { ...status, subnets: sorted.map(({ id, zone, zoneId }) => ({ id, zone, zoneID: zoneId })) };
+      const listed = sorted.map(({ id, zone, zoneId }) => ({ id, zone, zoneID: zoneId }));
+      // Each launch changes the order, and compares the free addresses anew: that alone is nothing to write.
+      if (!equalJson(byId(listed), byId(status.subnets ?? []))) status = { ...status, subnets: listed };
       set(
         verdict(
           "SubnetsReady",
@@ -114,7 +117,7 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
   if (securityGroups !== undefined) {
     if ("error" in securityGroups) failed("SecurityGroupsReady", securityGroups);
     else {
-      status = { ...status, securityGroups: [...securityGroups].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+      status = { ...status, securityGroups: byId(securityGroups) };
       const none = "no security group matches spec.securityGroupSelectorTerms; correct the terms, or tag the groups";
       set(verdict("SecurityGroupsReady", securityGroups.length, "SecurityGroupsNotFound", none));
     }
@@ -155,3 +158,5 @@ function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], s
   if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}", which is set for every instance; take it out`);
   return { type, status: "True" };
 }
+
+const byId = <T extends { readonly id: string }>(list: readonly T[]): readonly T[] => [...list].sort((a, b) => (a.id < b.id ? -1 : 1));
