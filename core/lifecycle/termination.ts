@@ -53,12 +53,11 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (undeleted.length > 0) return { actions: undeleted.map((node) => ({ type: "DeleteNode", node })), again: true };
 
   const node = registered.find(({ metadata }) => metadata.finalizers?.includes(TERMINATION_FINALIZER));
-  if (node !== undefined) {
-    const draining = drainNode(view, record, claim, node);
-    if (draining) return draining;
-  }
-  const stopping = stopInstance(view, record, claim);
+  const draining = node === undefined ? {} : drainNode(view, record, claim, node);
+  if (draining.step !== undefined) return draining.step;
+  const stopping = stopInstance(view, record, claim, draining.end);
   if (stopping) return stopping;
+  if (claim !== undefined && draining.end !== undefined) return { actions: tellEnd(view, claim, draining.end), again: true };
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
   const kept = isRefused(record) ? keepRefused(view, record) : undefined;
@@ -145,12 +144,28 @@ function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, cl
   };
 }
 
-/** Taint, drain, volumes; undefined when the node is empty. */
-function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
+/** What is told of a drain that has ended. */
+interface DrainEnd {
+  readonly conditions: readonly ConditionChange[];
+  readonly counted: Action;
+}
+
+const tellEnd = (view: ClaimView, claim: NodeClaim, { conditions, counted }: DrainEnd): readonly Action[] => [
+  ...writeConditions(view, claim, conditions),
+  counted,
+];
+
+/** Taint, drain, volumes. No step when the node is empty; then `end`, if the NodeClaim does not tell of that yet. */
+function drainNode(
+  view: ClaimView,
+  record: NodeClaimRecord,
+  claim: NodeClaim | undefined,
+  node: Node,
+): { readonly step?: Step | undefined; readonly end?: DrainEnd } {
   if (!isTrue(node.status?.conditions, "Ready")) {
-    if (view.instance === undefined && record.instance) return { actions: [], ask: "instance" };
+    if (view.instance === undefined && record.instance) return { step: { actions: [], ask: "instance" } };
     // No pod runs there that could be drained, and the end of a machine that somebody stopped frees its volumes.
-    if (isGone(view, record) || isStopped(view)) return undefined;
+    if (isGone(view, record) || isStopped(view)) return {};
   }
   const tainted = takenOut(node);
   if (tainted) {
@@ -160,18 +175,16 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
       "taint.Effect": DISRUPTED_TAINT.effect,
       Node: { name: node.metadata.name },
     };
-    return {
-      actions: [
-        { type: "WriteNode", node: tainted },
-        { type: "Log", ...lineOf("tainted node", fields) },
-      ],
-      again: true,
-    };
+    const actions: readonly Action[] = [
+      { type: "WriteNode", node: tainted },
+      { type: "Log", ...lineOf("tainted node", fields) },
+    ];
+    return { step: { actions, again: true } };
   }
   const drained = conditionOf(claim?.status?.conditions, "Drained");
-  if (drained?.status === "True") return awaitVolumes(view, claim, node);
+  if (drained?.status === "True") return { step: awaitVolumes(view, claim, node) };
   // Only now: a pod that was bound before the taint is among them.
-  if (view.pods === undefined) return { actions: [], ask: "pods" };
+  if (view.pods === undefined) return { step: { actions: [], ask: "pods" } };
   const begun: readonly Action[] =
     claim && drained === undefined
       ? [
@@ -180,21 +193,18 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
         ]
       : [];
   const step = drain({ ...view, pods: view.pods }, record, claim, node);
-  if (step) return { ...step, actions: [...begun, ...step.actions] };
-  if (begun.length > 0) return { actions: begun, wakeAt: view.now + MIN_DRAIN_MS };
-  if (claim === undefined) return undefined;
+  if (step) return { step: { ...step, actions: [...begun, ...step.actions] } };
+  if (begun.length > 0) return { step: { actions: begun, wakeAt: view.now + MIN_DRAIN_MS } };
+  if (claim === undefined) return {};
   const since = fromRfc3339(drained?.lastTransitionTime);
-  if (view.now - since < MIN_DRAIN_MS) return { actions: [], wakeAt: since + MIN_DRAIN_MS };
-  if (view.volumeAttachments === undefined) return { actions: [], ask: "volumeAttachments" };
-  // One write says both.
-  const detached: readonly ConditionChange[] = view.volumeAttachments.length === 0 ? [{ type: "VolumesDetached", status: "True" }] : [];
-  return {
-    actions: [
-      ...writeConditions(view, claim, [{ type: "Drained", status: "True" }, ...detached]),
-      { type: "Count", metric: "nodes_drained_total", labels: { nodepool: record.nodePool ?? "" } },
-    ],
-    again: true,
-  };
+  if (view.now - since < MIN_DRAIN_MS) return { step: { actions: [], wakeAt: since + MIN_DRAIN_MS } };
+  if (view.volumeAttachments === undefined) return { step: { actions: [], ask: "volumeAttachments" } };
+  const counted: Action = { type: "Count", metric: "nodes_drained_total", labels: { nodepool: record.nodePool ?? "" } };
+  const isDrained: ConditionChange = { type: "Drained", status: "True" };
+  // Without volumes nothing more is waited for, and one write says so and that the instance is terminated.
+  if (view.volumeAttachments.length === 0)
+    return { end: { conditions: [isDrained, { type: "VolumesDetached", status: "True" }], counted } };
+  return { step: { actions: tellEnd(view, claim, { conditions: [isDrained], counted }), again: true } };
 }
 
 /**
@@ -259,7 +269,7 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
 }
 
 /** Undefined when EC2 no longer has the instance. */
-function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
+function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, end: DrainEnd | undefined): Step | undefined {
   if (record.instance === undefined) {
     if (record.launch === undefined) return leaveGroup(view, record);
     // An invocation that does not know yet that the NodeClaim is removed may be sending the launch at this moment.
@@ -270,7 +280,10 @@ function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
   }
   if (view.instance === undefined) return { actions: [], ask: "instance" };
   if (isGone(view, record)) return undefined;
-  const condition = claim ? writeConditions(view, claim, [{ type: "InstanceTerminating", status: "True" }]) : [];
+  const isTerminating: ConditionChange = { type: "InstanceTerminating", status: "True" };
+  const condition = claim
+    ? [...writeConditions(view, claim, [...(end?.conditions ?? []), isTerminating]), ...(end ? [end.counted] : [])]
+    : [];
   const wakeAt = view.now + INSTANCE_POLL_MS;
   if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, wakeAt, waitsFor: "end" };
   return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt, waitsFor: "end" };

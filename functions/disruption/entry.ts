@@ -40,9 +40,15 @@ async function decide(reason: WakeUpReason<"disruption">, cluster: ClusterDeps):
     await sleepUntil([validatedAt], cluster);
     return undefined;
   }
+  if (reason.cause === "NodesRemoved" && commands.length === 0 && (await ownsNothing(cluster))) return undefined;
   // What a command is validated by must be as it is now: its nodes are removed afterwards.
   const isFresh = !ABOUT_NODES.has(reason.cause) || commands.some(({ phase, dueAt }) => phase === "Validating" && dueAt <= cluster.now());
   return (await standsStill(cluster, isFresh ? 0 : LEASE_AGE_MS)) ? undefined : disrupt(reason, cluster, isFresh);
+}
+
+/** Whether the last node has gone: there is nothing to disrupt, and no buffer to keep room for. */
+async function ownsNothing({ cluster, store, settings }: ClusterDeps): Promise<boolean> {
+  return !settings.capacityBuffer && settings.stackMaxPricePerHour === undefined && (await store.list(cluster.name)).length === 0;
 }
 
 /** A decision is confirmed after 15 s, with all that it rests on read anew. */

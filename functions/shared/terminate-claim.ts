@@ -2,6 +2,7 @@ import { hastened } from "../../core/history/claim-entries.ts";
 import { markTerminating, type TerminationFacts } from "../../core/lifecycle/mark-terminating.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError, UnreadableRecordError } from "../../core/ports/errors.ts";
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
 
@@ -9,9 +10,9 @@ const MAX_TRIES = 5;
 
 /**
  * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and
- * provisioning, which plans for the pods that must move. At the deadline, if given, the NodeClaim is terminated by
- * force, even if it was terminating before with more time. False when there was nothing to change, or the record cannot
- * be read. Throws ConflictError when others keep writing the record.
+ * provisioning, which plans for the pods that must move, unless the node is empty. At the deadline, if given, the
+ * NodeClaim is terminated by force, even if it was terminating before with more time. False when there was nothing to
+ * change, or the record cannot be read. Throws ConflictError when others keep writing the record.
  */
 export async function terminateClaim(
   name: string,
@@ -20,10 +21,12 @@ export async function terminateClaim(
   facts: TerminationFacts = {},
 ): Promise<boolean> {
   const { deadline, detail } = facts;
-  const wakeUp = [
+  const wakeUp: readonly WakeUp[] = [
     { kind: "claim", cluster: cluster.name, claim: name },
-    { kind: "provision", cluster: cluster.name, cause: "NodeClaimTerminating", detail: `${reason} ${name}` },
-  ] as const;
+    ...(reason === "empty"
+      ? []
+      : [{ kind: "provision", cluster: cluster.name, cause: "NodeClaimTerminating", detail: `${reason} ${name}` } as const]),
+  ];
   const write = async (): Promise<boolean> => {
     const record = await store.get(cluster.name, name);
     if (record === undefined) return false;

@@ -182,20 +182,28 @@ describe("what a drain takes", () => {
     expect(types(view({ record: ending(), claim: draining(3), nodes: [node("going")] }))).toEqual([]);
     const drained = { record: ending(), claim: draining(5), nodes: [node("going")] };
     expect(advance(view({ ...drained, volumeAttachments: undefined })).ask).toBe("volumeAttachments");
-    expect(types(view({ ...drained, volumeAttachments: [] }))).toEqual(["WriteClaim", "Count"]);
+    expect(advance(view({ ...drained, volumeAttachments: [] })).ask).toBe("instance");
+    expect(types(view({ ...drained, volumeAttachments: [], instance: running }))).toEqual(["TerminateInstance", "WriteClaim", "Count"]);
   });
 
   it.for([
-    { name: "without volumes one write says that both are done", attached: [], want: ["Drained=True", "VolumesDetached=True"] },
+    {
+      name: "without volumes one write says that its instance is terminated, too",
+      want: ["Drained=True", "VolumesDetached=True", "InstanceTerminating=True"],
+    },
     { name: "volumes that are not detached are waited for next", attached: [{ metadata: { name: "csi-1" } }], want: ["Drained=True"] },
-  ])("once a node is drained, $name", ({ attached, want }) => {
-    const { actions, again } = advance(
-      view({ record: ending(), claim: draining(5), nodes: [node("going")], volumeAttachments: attached as never }),
-    );
-    const [write] = actions;
+    {
+      name: "one write says that there are no volumes, when its instance has ended",
+      instance: { ...running, state: "terminated" as const },
+      want: ["Drained=True", "VolumesDetached=True"],
+    },
+  ])("once a node is drained, $name", ({ attached = [], instance = running, want }) => {
+    const drained = { record: ending(), claim: draining(5), nodes: [node("going")] };
+    const { actions } = advance(view({ ...drained, instance, volumeAttachments: attached as never }));
+    const write = actions.find(({ type }) => type === "WriteClaim");
     const conditions = write?.type === "WriteClaim" ? (write.claim.status?.conditions ?? []) : [];
-    const said = conditions.map(({ type, status }) => `${type}=${status}`).filter((one) => /Drained|Volumes/.test(one));
-    expect([said, again]).toEqual([want, true]);
+    const said = conditions.map(({ type, status }) => `${type}=${status}`).filter((one) => /Drained|Volumes|Instance/.test(one));
+    expect(said).toEqual(want);
   });
 
   it("a node that is drained leaves load balancers, also when it has the taint already", () => {

@@ -146,8 +146,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: TERMINATION,
-        find: "if (draining) return draining;",
-        replace: "if (draining && record.instance === undefined) return draining;",
+        find: "if (draining.step !== undefined) return draining.step;",
+        replace: "if (draining.step !== undefined && record.instance === undefined) return draining.step;",
       },
     ],
   },
