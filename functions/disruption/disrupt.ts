@@ -20,6 +20,7 @@ import { type ClusterState, readClusterState } from "../shared/cluster-state.ts"
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
+import { CONFIRMED_AGE_MS } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
 import { tellPrice } from "../shared/stack-price.ts";
@@ -57,7 +58,10 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     // This pass serves the wake-ups of pods and nodes that are on their way, too. Few come just after a sweep, and a
     // quiet cluster is to write nothing.
     if (!WAKE_UP_CAUSES.disruption[reason.cause].swarms && reason.cause !== "Sweep") await isFirstOfSwarm(deps);
-    const [read, last] = await Promise.all([readClusterState(deps, { isFresh }), readExpectedSavings(deps)]);
+    const [read, last] = await Promise.all([
+      readClusterState(deps, { definitionsAgeMs: isFresh ? 0 : CONFIRMED_AGE_MS }),
+      readExpectedSavings(deps),
+    ]);
     const before = withoutOthers(read);
     // A sweep of provisioning that finds no pod looks no further, and one of disruption that comes while a command
     // waits for its validation leaves it to the pass that validates it.
@@ -69,7 +73,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     const { commands: advanced, expected } = await advanceCommands({ ...before, records: observed }, tools, deps);
     // Replacements that were written just now take room and use limits: the next decision must see them.
     const fresh = advanced.some((command) => isStarted(command, before.commands));
-    const state = fresh ? withoutOthers(await readClusterState(deps, { isFresh: false })) : before;
+    const state = fresh ? withoutOthers(await readClusterState(deps, { definitionsAgeMs: CONFIRMED_AGE_MS })) : before;
     const [records, commands] = fresh ? [await observePods(state, deps), state.commands] : [observed, advanced];
     const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });

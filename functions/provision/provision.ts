@@ -29,7 +29,7 @@ import { type ClusterState, readClusterState } from "../shared/cluster-state.ts"
 import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
-import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
+import { haveDefinitionsChanged, PLANNED_AGE_MS } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { writeIntents } from "../shared/write-intents.ts";
@@ -115,8 +115,9 @@ function isIdle({ state, waitMs }: Outcome): boolean {
   return !anyGoes({ ...snapshot, records, commands }) && !waits && headroom.length === 0;
 }
 
-/** A plan for pods that come in pieces follows the last one within seconds. */
-const LEASE_AGE_MS = 5_000;
+/** How old what is known of a Karpenter beside us may be for a plan, and for one that buys, ms. */
+const LEASE_AGE_MS = 60_000;
+const BUYING_LEASE_AGE_MS = 5_000;
 
 /** Causes that no change of a definition has: a plan for them may use definitions that were read a moment ago. */
 const ABOUT_PODS: ReadonlySet<string> = new Set<WakeUpReason<"provision">["cause"]>([
@@ -151,8 +152,9 @@ interface Decision {
 /**
  * Reads, plans and writes the records. Undefined while another decision is under way, and when other clusters have
  * meanwhile bought what the stack's price cap left.
- * @param isFresh definitions are read anew before the plan; otherwise a plan that buys is made again when they have
- * changed, so that no machine starts for a NodePool that has just been deleted, or without room for a new DaemonSet
+ * @param isFresh definitions are read anew before the plan; otherwise a plan that buys, or has no place for a pod, is
+ * made again when they have changed, so that no machine starts for a NodePool that has just been deleted, or without
+ * room for a new DaemonSet, and none is missing for a NodePool that has just come
  */
 async function decide(
   reason: WakeUpReason<"provision">,
@@ -163,7 +165,7 @@ async function decide(
   let isOutdated = false;
   await withLease(cluster, async (lease, deps) => {
     const began = deps.now();
-    const state = await readClusterState(deps, { isForPods: true, isFresh });
+    const state = await readClusterState(deps, { isForPods: true, definitionsAgeMs: isFresh ? 0 : PLANNED_AGE_MS });
     const snapshot = withUntriedPods(state.snapshot);
     const pending = pendingPods(snapshot);
     outcome = { state, snapshot, pending: pending.pods, records: [] };
@@ -188,8 +190,14 @@ async function decide(
     });
     for (const one of state.givenUp) deps.log.info(preferencesGivenUp(one), { controller: "provisioner", Pod: one.example });
     const proposed = solve(snapshot, deps.settings);
-    isOutdated = !isFresh && proposed.newNodeClaims.length > 0 && (await haveDefinitionsChanged(deps, began));
+    const buys = proposed.newNodeClaims.length > 0;
+    const settles = buys || Object.keys(proposed.podErrors).length > 0;
+    isOutdated = !isFresh && settles && (await haveDefinitionsChanged(deps, began));
     if (isOutdated) return;
+    if (buys && (await standsStill(deps, BUYING_LEASE_AGE_MS))) {
+      outcome = { ...outcome, plan: EMPTY_PLAN };
+      return;
+    }
     const isHeld = proposed.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
     const { plan, records } = intentsOf(proposed, { known: state.records, isHeld }, snapshot, deps);
     if (records.length > 0 && !(await reservePrice(priceOfNodes(withInFlight(snapshot, records)), deps))) {

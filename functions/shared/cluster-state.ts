@@ -54,11 +54,11 @@ export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "account" | "catalo
 /**
  * Reads the state of a cluster for one decision.
  * @param isForPods the decision is about pods alone, and reads PodDisruptionBudgets only while nodes go
- * @param isFresh definitions are read anew, however recently they were read
+ * @param definitionsAgeMs how old the definitions may be; at 0 they are read anew, however recently they were read
  */
-export async function readClusterState(deps: ClusterStateDeps, { isForPods = false, isFresh = true } = {}): Promise<ClusterState> {
+export async function readClusterState(deps: ClusterStateDeps, { isForPods = false, definitionsAgeMs = 0 } = {}): Promise<ClusterState> {
   const { cluster, store, settings } = deps;
-  const kubernetes = withRecentDefinitions(deps, isFresh);
+  const kubernetes = withRecentDefinitions(deps, definitionsAgeMs);
   const now = deps.now();
   const { defaultConstraints: constraints } = settings;
   const [catalogue, unavailable, elsewhere, paid, overlays, headroom, sources] = await Promise.all([

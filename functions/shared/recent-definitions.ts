@@ -3,8 +3,17 @@ import { MAX_PRICE_PER_HOUR, SCHEDULE } from "../../core/model/labels.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** How old a definition may be, ms: a decision may take as long from its reading to its last write anyway. */
-const MAX_AGE_MS = 10_000;
+/**
+ * How old the definitions may be that a pass of disruption goes by whose decision another pass confirms, ms: a decision
+ * may take as long from its reading to its last write anyway.
+ */
+export const CONFIRMED_AGE_MS = 10_000;
+
+/**
+ * The same for a plan, ms. One that finds that all pods have places goes by them: nodes of the last plan come within a
+ * minute. One that buys, or that finds no place for a pod, compares them with what they are now.
+ */
+export const PLANNED_AGE_MS = 60_000;
 
 /** Longer lists are remembered by the informer, which proves them for each decision anew. */
 const MAX_OBJECTS = 500;
@@ -25,14 +34,15 @@ interface Reading {
 const readings = new WeakMap<object, Map<string, Reading>>();
 
 /**
- * The port with lists of definitions that this process may have read up to ten seconds ago. Several decisions a minute
- * follow each other while pods and nodes come and go, and definitions seldom change. Who decides because a definition
- * has changed, or before a step that cannot be taken back, reads them anew (`isFresh`); who buys asks whether they have
- * changed (`haveDefinitionsChanged`).
+ * The port with lists of definitions that this process may have read a moment ago. Several decisions a minute follow
+ * each other while pods and nodes come and go, and definitions seldom change. Who decides because a definition has
+ * changed, or before a step that cannot be taken back, reads them anew; who buys asks whether they have changed
+ * (`haveDefinitionsChanged`).
+ * @param maxAgeMs how old they may be; at 0 they are read anew
  */
 export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
   { cluster, kubernetes, now }: Pick<ClusterDeps, "cluster" | "now"> & { readonly kubernetes: K },
-  isFresh: boolean,
+  maxAgeMs: number,
 ): K {
   const known = readings.get(cluster) ?? new Map<string, Reading>();
   readings.set(cluster, known);
@@ -42,7 +52,7 @@ export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
     const key = `${kind}/${options.everyOwner === true}`;
     const at = now();
     const last = known.get(key);
-    if (!isFresh && last !== undefined && Math.abs(at - last.at) < MAX_AGE_MS) return last.items as readonly Kinds[typeof kind][];
+    if (last !== undefined && Math.abs(at - last.at) < maxAgeMs) return last.items as readonly Kinds[typeof kind][];
     const items = await kubernetes.list(kind, options);
     if (items.length <= MAX_OBJECTS) known.set(key, { kind, options, at, items: items as readonly Kinds[Definition][] });
     else known.delete(key);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import type { Lab } from "../../lab/host.ts";
+import { PRODUCT } from "../../lab/world/api-server.ts";
 import { deployment, NODE_CLASS, nodePool, openLab, START } from "../simulation/story.ts";
 
 const MINUTE = 60_000;
@@ -51,6 +52,18 @@ describe("definitions that have changed since the last plan, a few seconds ago",
     const later = cloud.machines().filter(({ instance }) => instance.tags["karpenter.sh/nodeclaim"] !== first?.metadata.name);
     expect(later.length).toBeGreaterThan(0);
     expect(later.filter(({ instance }) => instance.tags["karpenter.sh/nodepool"] === pool)).toEqual([]);
+  });
+
+  it("limits that were raised, and of which no wake-up has told, have room for pods that fit nowhere else", async () => {
+    const { world } = await warm({ ...POOL, spec: { ...(POOL.spec as object), limits: { cpu: "2" } } });
+    // What the functions write themselves is told to none of them.
+    world.store.patch("NodePool", POOL.metadata.name, undefined, { user: PRODUCT }, (pool) => {
+      (pool["spec"] as { limits: object }).limits = { cpu: "400" };
+      return pool;
+    });
+    world.scale("Deployment", "default", "inflate", 20);
+    await world.clock.run({ until: world.clock.now() + 5_000 });
+    expect(world.store.list("NodeClaim").length).toBeGreaterThan(1);
   });
 
   it("a DaemonSet that comes with pods has room beside them on each new node", async () => {
