@@ -34,31 +34,54 @@ export function register(view: ClaimView, record: NodeClaimRecord, claim: NodeCl
   if (node === undefined || others.length > 0) {
     return { actions: writeConditions(view, claim, [unregistered(view, own)]), ...awaitingNode(view, record) };
   }
+  const { name } = node.metadata;
+  const isNamed = record.nodeName === name;
+  const next = { ...record, nodeName: name };
+  const nameIt: Step = {
+    actions: [{ type: "WriteRecord", record: next, history: [registeredEntry(next, name, view.now)] }],
+    again: true,
+  };
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
-    const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
+    const joined = registeredNode(node, claim);
+    const isReadyAlready = whatIsMissing(joined, claim) === undefined;
+    // Once it has the label, the node is no longer among those that are looked for: the record names it before.
+    if (isReadyAlready && !isNamed) return nameIt;
+    const write: Action = { type: "WriteNode", node: isReadyAlready ? initializedNode(joined) : joined };
     return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
   }
-  const { name } = node.metadata;
-  if (record.nodeName !== name) {
-    const next = { ...record, nodeName: name };
-    return { actions: [{ type: "WriteRecord", record: next, history: [registeredEntry(next, name, view.now)] }], again: true };
-  }
+  if (!isNamed) return nameIt;
   const named = { ...claim, status: { ...claim.status, nodeName: name } };
   const pool = record.nodePool ?? "";
-  // One write says both that the node is registered and what it lacks yet.
   const missing = whatIsMissing(node, claim);
-  const lacks: readonly ConditionChange[] = missing ? [{ type: "Initialized", status: "Unknown", ...missing }] : [];
+  if (missing === undefined && !isInitialized(node)) return { actions: [{ type: "WriteNode", node: initializedNode(node) }], again: true };
+  // One write says both that the node is registered and what it lacks yet, or that it lacks nothing.
+  const rest: readonly ConditionChange[] = missing
+    ? [{ type: "Initialized", status: "Unknown", ...missing }]
+    : [{ type: "Initialized", status: "True" }, consistency(claim, node).condition];
   return {
     actions: [
       { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: true } },
-      ...writeConditions(view, named, [{ type: "Registered", status: "True" }, ...lacks]),
+      ...writeConditions(view, named, [{ type: "Registered", status: "True" }, ...rest]),
       { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
+      ...(missing ? [] : [initializedLine(record, node)]),
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
       ...nominate(record),
     ],
     again: true,
   };
 }
+
+const isInitialized = ({ metadata }: Node): boolean => metadata.labels?.[INITIALIZED] === "true";
+
+const initializedNode = (node: Node): Node => ({
+  ...node,
+  metadata: { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } },
+});
+
+const initializedLine = (record: NodeClaimRecord, node: Node): Action => ({
+  type: "Log",
+  ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
+});
 
 function hold({ now, otherYoungNodes, isTold }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
   const until = heldUntil(record, node, otherYoungNodes, now);
@@ -121,17 +144,11 @@ export function initialize(view: ClaimView, record: NodeClaimRecord, claim: Node
   if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const missing = whatIsMissing(node, claim);
   if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), ...waiting };
-  if (node.metadata.labels?.[INITIALIZED] !== "true") {
-    const metadata = { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } };
-    return { actions: [{ type: "WriteNode", node: { ...node, metadata } }], again: true };
-  }
+  if (!isInitialized(node)) return { actions: [{ type: "WriteNode", node: initializedNode(node) }], again: true };
   return {
     actions: [
       ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
-      {
-        type: "Log",
-        ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
-      },
+      initializedLine(record, node),
     ],
     again: true,
   };

@@ -25,11 +25,13 @@ export function waitOf({ waits, dueAt }: NodeClaimRecord): WaitsFor | undefined 
 /**
  * When to look for a change of the node, ms since the epoch. A node joins 30 to 60 s after its launch: look every 5 s
  * for two minutes, then every 10 s. Where the webhook or the audit log tells that it has joined, lost a taint or is
- * Ready, a look each 15 s finds what they have not told. No benchmark has tuned it.
+ * Ready, a look each 30 s finds what they have not told; each 20 s, where a node is held for at most so long (hold.ts).
+ * No benchmark has tuned it.
  */
 export function nodePoll(now: number, record: NodeClaimRecord, isTold = false): number {
   const since = record.launchedAt ?? record.createdAt;
-  const period = isTold ? 15_000 : now - since < 2 * 60_000 ? 5_000 : 10_000;
+  const told = record.heldFor === undefined ? 30_000 : 20_000;
+  const period = isTold ? told : now - since < 2 * 60_000 ? 5_000 : 10_000;
   return Math.max(now + period, since + MIN_BOOT_MS);
 }
 
@@ -50,7 +52,8 @@ export function awaitNode(
   const providerId = `aws:///${instance.zone}/${instance.id}`;
   const { own = [], others = [] } = Object.groupBy(young, ({ spec }) => (spec.providerID === providerId ? "own" : "others"));
   const [node, second] = own;
-  if (node === undefined) return nodePoll(now, record, isTold);
+  // A node that the record names is no longer young, or is gone.
+  if (node === undefined) return record.nodeName === undefined ? nodePoll(now, record, isTold) : undefined;
   if (second !== undefined || node.metadata.deletionTimestamp !== undefined) return undefined;
   if (!isRegistered(node)) {
     const until = heldUntil(record, node, others, now);

@@ -21,8 +21,8 @@ export type WakeUp =
        * since, and has a wake-up of its own: this one is dropped.
        */
       readonly dueAt?: number;
-      /** Only the node of the NodeClaim has changed, as far as is known. */
-      readonly about?: "node";
+      /** Only the node of the NodeClaim has changed, as far as is known; "new-node": has joined, and is not Ready. */
+      readonly about?: "node" | "new-node";
     }
   /** The lifecycle looks after all NodeClaims of the cluster; other functions are woken for it by the cause Sweep. */
   | { readonly kind: "sweep"; readonly cluster: string; readonly delayMs?: number };

@@ -1,6 +1,6 @@
 import { getAt, type JsonObject, textAt } from "../lib/json.ts";
 import { isUnschedulable } from "./audit-record.ts";
-import { isStillStarting, nameAt, nodeChanged, type Signal } from "./signal.ts";
+import { isStarting, isStillStarting, nameAt, nodeChanged, type Signal } from "./signal.ts";
 
 /**
  * The signal of an AdmissionReview's request, if any. The webhook's match conditions let few other requests through,
@@ -17,8 +17,9 @@ export function readAdmissionRequest(request: JsonObject): Signal | undefined {
       return podChanged(request, `${namespace}/${name}`);
     case "nodes": {
       const providerId = textAt(request, ["object", "spec", "providerID"]) ?? textAt(request, ["oldObject", "spec", "providerID"]);
-      if (name === undefined || isStillStarting(getAt(request, ["oldObject"]), getAt(request, ["object"]))) return undefined;
-      return nodeChanged(name, providerId);
+      const [before, after] = [getAt(request, ["oldObject"]), getAt(request, ["object"])];
+      if (name === undefined || isStillStarting(before, after)) return undefined;
+      return nodeChanged(name, providerId, textAt(request, ["operation"]) === "CREATE" && isStarting(after));
     }
     case "nodeclaims":
       return name === undefined ? undefined : { kind: "claim-changed", claim: name };

@@ -12,7 +12,8 @@ import type { WakeUp } from "../ports/wake-ups.ts";
 export type Signal =
   | { readonly kind: "pod-unschedulable"; readonly pod: string }
   | { readonly kind: "pod-moved"; readonly pod: string }
-  | { readonly kind: "node-changed"; readonly node: string; readonly providerId?: string }
+  /** `isNew`: it has just joined, and is not Ready. */
+  | { readonly kind: "node-changed"; readonly node: string; readonly providerId?: string; readonly isNew?: true }
   | { readonly kind: "claim-changed"; readonly claim: string }
   | { readonly kind: "pool-or-class-changed"; readonly name: string }
   | { readonly kind: "buffer-changed"; readonly name: string };
@@ -42,21 +43,27 @@ const START_TAINTS: ReadonlySet<string | undefined> = new Set([
  */
 export function isStillStarting(before: Json | undefined, after: Json | undefined): boolean {
   const providerId = (node: Json | undefined) => textAt(node, ["spec", "providerID"]);
-  const isDeleted = (node: Json | undefined) => getAt(node, ["metadata", "deletionTimestamp"]) !== undefined;
-  const isReady = (node: Json | undefined) =>
-    listAt(node, ["status", "conditions"]).some((one) => textAt(one, ["type"]) === "Ready" && textAt(one, ["status"]) === "True") &&
-    !listAt(node, ["spec", "taints"]).some((taint) => START_TAINTS.has(textAt(taint, ["key"])));
   return (
     before !== undefined &&
     after !== undefined &&
     providerId(before) === providerId(after) &&
-    ![before, after].some((node) => isDeleted(node) || isReady(node))
+    ![before, after].some((node) => !isStarting(node))
   );
 }
 
+/** Whether the JSON of a node is that of one that takes no pods yet, and is not being deleted. */
+export function isStarting(node: Json | undefined): boolean {
+  const isDeleted = getAt(node, ["metadata", "deletionTimestamp"]) !== undefined;
+  const isReady =
+    listAt(node, ["status", "conditions"]).some((one) => textAt(one, ["type"]) === "Ready" && textAt(one, ["status"]) === "True") &&
+    !listAt(node, ["spec", "taints"]).some((taint) => START_TAINTS.has(textAt(taint, ["key"])));
+  return !isDeleted && !isReady;
+}
+
 /** That a node changed; the provider id is left out when it names no instance. */
-export function nodeChanged(node: string, providerId: string | undefined): Signal {
-  return { kind: "node-changed", node, ...(providerId !== undefined && PROVIDER_ID.test(providerId) && { providerId }) };
+export function nodeChanged(node: string, providerId: string | undefined, isNew = false): Signal {
+  const isKey = providerId !== undefined && PROVIDER_ID.test(providerId);
+  return { kind: "node-changed", node, ...(isKey && { providerId }), ...(isNew && { isNew }) };
 }
 
 /**
@@ -74,12 +81,12 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
   const moved = signals.some(({ kind }) => kind === "pod-moved");
   const changed = signals.flatMap((signal) => (signal.kind === "pool-or-class-changed" ? [signal.name] : []));
   const claims = new Set(signals.flatMap((signal) => (signal.kind === "claim-changed" ? [signal.claim] : [])));
-  const ofNodes = new Set(
-    signals.flatMap((signal) => {
-      const claim = signal.kind === "node-changed" ? claimOf.get(signal.providerId ?? "") : undefined;
-      return claim === undefined || claims.has(claim) ? [] : [claim];
-    }),
-  );
+  const ofNodes = new Map<string, "node" | "new-node">();
+  for (const signal of signals) {
+    const claim = signal.kind === "node-changed" ? claimOf.get(signal.providerId ?? "") : undefined;
+    if (signal.kind !== "node-changed" || claim === undefined || claims.has(claim)) continue;
+    ofNodes.set(claim, signal.isNew && ofNodes.get(claim) !== "node" ? "new-node" : "node");
+  }
   const buffers = signals.flatMap((signal) => (signal.kind === "buffer-changed" ? [signal.name] : []));
   // One plan is made for both. The pods name its cause because they are what users wait for.
   const unplanned: readonly WakeUpReason<"provision">[] =
@@ -90,7 +97,7 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
     ...unplanned.map((reason) => ({ kind: "provision", cluster, ...reason }) as const),
     ...(changed[0] ? [{ kind: "catalog", cluster, cause: "ObjectChanged", detail: changed[0] } as const] : []),
     ...[...claims].sort().map((claim) => ({ kind: "claim", cluster, claim }) as const),
-    ...[...ofNodes].sort().map((claim) => ({ kind: "claim", cluster, claim, about: "node" }) as const),
+    ...[...ofNodes].sort().map(([claim, about]) => ({ kind: "claim", cluster, claim, about }) as const),
     ...(moved ? [{ kind: "disruption", cluster, cause: "PodsMoved", delayMs: SETTLE_MS } as const] : []),
   ];
 }

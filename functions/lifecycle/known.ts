@@ -23,10 +23,10 @@ export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & 
 
 /**
  * What a performed action means for the rest of its step. A function says what the action has changed; the rest of the
- * step follows. "look again" ends the step, and the next one is decided from what is read then. "later": it was
- * refused, and is tried again after a pause.
+ * step follows. "look again" ends the step, and the next one is decided from what is read then; with `lookAgainWith`,
+ * what that holds is not read. "later": it was refused, and is tried again after a pause.
  */
-export type Performed = "done" | "look again" | "later" | Change;
+export type Performed = "done" | "look again" | "later" | Change | { readonly lookAgainWith: Known };
 
 type Change = (known: Known) => Known;
 

@@ -1,12 +1,14 @@
 import { contentHash } from "../../core/lib/fnv.ts";
 import { OPENING_MS, type Opening, openingOf } from "../../core/lifecycle/hold.ts";
+import type { Instance } from "../../core/model/instance.ts";
 import type { Node } from "../../core/model/node.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
-import type { Performed } from "./known.ts";
+import type { Known, Performed } from "./known.ts";
 import { nominateHeld } from "./nominate-held.ts";
 
 /**
@@ -14,17 +16,23 @@ import { nominateHeld } from "./nominate-held.ts";
  * then finds each pod's own node open. Each node's pass asks for this, and the first does it. What that one leaves,
  * because it is killed or a write is refused, the passes of the single nodes do.
  */
-export async function openTogether(nodes: readonly Node[], deps: LifecycleDeps): Promise<Performed> {
+export async function openTogether(nodes: readonly Node[], known: Known, deps: LifecycleDeps): Promise<Performed> {
   const { cluster, store, kubernetes, now } = deps;
   const names = nodes.map(({ metadata }) => metadata.name).sort();
   if (!(await store.isFirstWithin(cluster.name, `opening/${contentHash(names)}`, now(), OPENING_MS))) return "done";
-  const held = await heldOf(nodes, deps);
+  const held = await heldOf(nodes, known, deps);
   await nominateHeld(
     held.map(({ opening: { pods, uids, node } }) => ({ pods, uids, node: node.metadata.name })),
     deps,
   );
-  await someAtATime(held, (one) => ignoreConflictOrGone(unlessRefused(open(one, kubernetes))));
-  return "look again";
+  const opened = await someAtATime(held, async (one) => {
+    const node = await ignoreConflictOrGone(unlessRefused(open(one, kubernetes)));
+    return node && one.name === known.record?.name ? [{ node, instance: one.instance }] : [];
+  });
+  const [own] = opened.flat();
+  const { record, claim } = known;
+  if (own === undefined || claim === undefined) return "look again";
+  return { lookAgainWith: { record, claim, instance: own.instance, nodes: [own.node], otherYoungNodes: [] } };
 }
 
 /**
@@ -33,25 +41,35 @@ export async function openTogether(nodes: readonly Node[], deps: LifecycleDeps):
  */
 const MAX_TRIES = 5;
 
-function open({ opening, openingOn }: Held, kubernetes: LifecycleDeps["kubernetes"]): Promise<void> {
+/** The node as it was written; undefined when there is nothing to open any more. */
+async function open({ opening, openingOn }: Held, kubernetes: LifecycleDeps["kubernetes"]): Promise<Node | undefined> {
   let isFirst = true;
   return retryOnConflict(MAX_TRIES, async () => {
     const next = isFirst ? opening : openingOn(await kubernetes.get("Node", opening.node.metadata.name));
     isFirst = false;
-    if (next !== undefined) await kubernetes.update("Node", next.node);
+    return next && kubernetes.update("Node", next.node);
   });
 }
 
 interface Held {
+  /** Of the NodeClaim. */
+  readonly name: string;
+  readonly instance: Instance;
   readonly opening: Opening;
   /** The same of the node as it is now; undefined when there is nothing to open. */
   readonly openingOn: (node: Node | undefined) => Opening | undefined;
 }
 
-async function heldOf(nodes: readonly Node[], { cluster, store, kubernetes, fleet }: LifecycleDeps): Promise<readonly Held[]> {
+async function heldOf(
+  nodes: readonly Node[],
+  known: Known,
+  { cluster, store, kubernetes, fleet }: LifecycleDeps,
+): Promise<readonly Held[]> {
+  const claimOf = async (name: string): Promise<NodeClaim | undefined> =>
+    name === known.claim?.metadata.name ? known.claim : kubernetes.get("NodeClaim", name);
   const found = await someAtATime(nodes, async (node) => {
     const record = await recordByProviderId(node.spec.providerID ?? "", store);
-    const claim = record?.cluster === cluster.name ? await kubernetes.get("NodeClaim", record.name) : undefined;
+    const claim = record?.cluster === cluster.name ? await claimOf(record.name) : undefined;
     return record && claim ? [{ node, record, claim }] : [];
   });
   const held = found.flat();
@@ -62,13 +80,14 @@ async function heldOf(nodes: readonly Node[], { cluster, store, kubernetes, flee
     const instance = byId.get(record.instance?.id ?? "");
     const openingOn = (one: Node | undefined) => one && instance && openingOf(record, claim, one, instance);
     const opening = openingOn(node);
-    return opening ? [{ opening, openingOn }] : [];
+    return opening && instance ? [{ name: record.name, instance, opening, openingOn }] : [];
   });
 }
 
 /** The pass of the single node tells why its write is refused. */
-async function unlessRefused(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: unknown) => {
+function unlessRefused<T>(write: Promise<T>): Promise<T | undefined> {
+  return write.catch((error: unknown) => {
     if (!(error instanceof RefusedError)) throw error;
+    return undefined;
   });
 }

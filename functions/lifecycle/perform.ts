@@ -85,7 +85,7 @@ export async function perform(action: Action, name: string, known: Known, deps: 
       await nominateHeld([action], deps);
       return "done";
     case "OpenTogether":
-      return openTogether(action.nodes, deps);
+      return openTogether(action.nodes, known, deps);
     case "DeleteNode":
       return keepLeft(await kubernetes.delete("Node", action.node.metadata.name, { known: action.node }), "nodes", keepNode);
     case "Evict":

@@ -64,7 +64,10 @@ export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause,
   try {
     // The record alone says whether another chain of wake-ups looks after the NodeClaim.
     const record = dueAt === undefined && about === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
-    if (record !== undefined && dueAt !== undefined && (record.dueAt !== dueAt || isRepeated(name, dueAt, deps))) return;
+    // The NodeClaim of a record that is gone is done with, or for the sweep to adopt.
+    if (dueAt !== undefined && (record?.dueAt !== dueAt || isRepeated(name, dueAt, deps))) return;
+    // A held node is not registered before it is Ready, which is told, too.
+    if (about === "new-node" && record?.heldFor !== undefined) return;
     const look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
     if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);
     if (dueAt === undefined) return;
@@ -141,6 +144,7 @@ async function performAll(step: Step, name: string, seen: Known, deps: Lifecycle
     for (const action of step.actions) {
       const performed = await perform(action, name, known, deps);
       if (typeof performed === "function") known = performed(known);
+      else if (typeof performed === "object") return { ending: "look again", known: performed.lookAgainWith };
       else if (performed !== "done") return { ending: performed, known: {} };
     }
     return { ending: "done", known };

@@ -85,8 +85,8 @@ function providerIdOf(record: NodeClaimRecord | undefined, claim: NodeClaim | un
 }
 
 /**
- * The nodes of an instance: by name once the NodeClaim knows it; before that among the few nodes that are not
- * initialized; among all nodes when the NodeClaim was lost. Empty before the instance is known.
+ * The nodes of an instance: by name once the NodeClaim or its record knows it; before that among the few nodes that are
+ * not initialized; among all nodes when the NodeClaim was lost. Empty before the instance is known.
  */
 async function nodesOf(
   record: NodeClaimRecord | undefined,
@@ -96,11 +96,13 @@ async function nodesOf(
 ): Promise<Pick<ClaimView, "nodes" | "otherYoungNodes">> {
   const providerId = providerIdOf(record, claim);
   if (providerId === undefined) return { nodes: [], otherYoungNodes: [] };
-  const nodeName = claim?.status?.nodeName;
+  const told = claim?.status?.nodeName;
+  const nodeName = told ?? record?.nodeName;
   if (nodeName !== undefined) {
     const listed = youngNodes?.find(({ metadata }) => metadata.name === nodeName);
     const node = listed ?? (await kubernetes.get("Node", nodeName));
-    return { nodes: node?.spec.providerID === providerId ? [node] : [], otherYoungNodes: [] };
+    const isOwn = node?.spec.providerID === providerId;
+    if (isOwn || told !== undefined) return { nodes: isOwn ? [node] : [], otherYoungNodes: [] };
   }
   // A NodeClaim that was lost and created again may have a node that was initialized long ago.
   const young =

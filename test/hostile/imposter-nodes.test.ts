@@ -62,7 +62,9 @@ describe("a NodeClaim whose node has joined", () => {
   });
 
   it("registers the node with the instance's name, whatever other nodes say", () => {
-    const written = step([twin, joined]).actions.flatMap((action) => (action.type === "WriteNode" ? [action.node.metadata.name] : []));
+    const written = step([twin, node("joined", { ready: false })]).actions.flatMap((action) =>
+      action.type === "WriteNode" ? [action.node.metadata.name] : [],
+    );
     expect(written).toEqual([joined.metadata.name]);
   });
 

@@ -177,7 +177,7 @@ export function parseWakeUp(body: string): WakeUp {
   // The casts drop `| undefined` from optional keys, which JSON cannot hold, and pair a kind with its own causes.
   if (data.kind === "claim") {
     const { about, ...claim } = data;
-    return { ...claim, ...(about === "node" && { about }) } as WakeUp;
+    return { ...claim, ...((about === "node" || about === "new-node") && { about }) } as WakeUp;
   }
   if (data.kind === "sweep") return data;
   return { kind: data.kind, cluster: data.cluster, ...reasonOf(data.kind, data) } as WakeUp;

@@ -9,6 +9,7 @@ import * as objects from "../../support/objects.ts";
 const launched = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });
 /** Its node has registered. */
 const named = { ...launched, nodeName: node().metadata.name };
+const initialized: Node = { ...node(), metadata: { ...node().metadata, labels: { [REGISTERED]: "true", [INITIALIZED]: "true" } } };
 /** As EC2 describes it, without a DNS name that nodes are compared with. */
 const MACHINE = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} } as const;
 const OWNER = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "uid-pool" };
@@ -97,13 +98,28 @@ describe("advance takes the first step that is missing", () => {
     },
     {
       name: "a node that has joined is registered",
+      v: view({
+        record: launched,
+        claim: nodeClaim({ conditions: ["Launched"] }),
+        instance: MACHINE,
+        nodes: [node("joined", { ready: false })],
+      }),
+      want: ["WriteNode"],
+    },
+    {
+      name: "the record learns the name of a node that has joined and lacks nothing, before the node is written",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node("joined")] }),
+      want: ["WriteRecord"],
+    },
+    {
+      name: "a node that lacks nothing is registered once the record names it",
+      v: view({ record: named, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node("joined")] }),
       want: ["WriteNode"],
     },
     {
       name: "a node that joined without its taint is registered with an Event and a log line",
       v: view({
-        record: launched,
+        record: named,
         claim: nodeClaim({ conditions: ["Launched"] }),
         instance: MACHINE,
         nodes: [{ ...node("joined"), spec: { ...node("joined").spec, taints: [] } }],
@@ -122,8 +138,23 @@ describe("advance takes the first step that is missing", () => {
     },
     {
       name: "a registered node is written to its NodeClaim",
-      v: view({ record: named, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node()] }),
+      v: view({
+        record: named,
+        claim: nodeClaim({ conditions: ["Launched"] }),
+        instance: MACHINE,
+        nodes: [node("registered", { ready: false })],
+      }),
       want: ["RecordRegistration", "WriteClaim", "Log", "Count"],
+    },
+    {
+      name: "a registered node that lacks nothing is labelled initialized before its NodeClaim says so",
+      v: view({ record: named, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node()] }),
+      want: ["WriteNode"],
+    },
+    {
+      name: "one write says that a node is registered and initialized",
+      v: view({ record: named, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [initialized] }),
+      want: ["RecordRegistration", "WriteClaim", "Log", "Log", "Count"],
     },
     {
       name: "a registered node that was planned for pods wakes the planner, which nominates the node for them",
@@ -131,7 +162,7 @@ describe("advance takes the first step that is missing", () => {
         record: { ...named, podUids: ["u"] },
         claim: nodeClaim({ conditions: ["Launched"] }),
         instance: MACHINE,
-        nodes: [node()],
+        nodes: [node("registered", { ready: false })],
       }),
       want: ["RecordRegistration", "WriteClaim", "Log", "Count", "Wake"],
     },
@@ -173,7 +204,7 @@ describe("advance takes the first step that is missing", () => {
     {
       name: "a registered node with another owner gets this NodeClaim as its owner",
       v: view({
-        record: launched,
+        record: named,
         claim: nodeClaim({ uid: "uid-1", conditions: ["Launched"] }),
         instance: MACHINE,
         nodes: [{ ...node(), metadata: { ...node().metadata, ownerReferences: [] } }],
@@ -320,7 +351,7 @@ it("a NodeClaim that is given up wakes the planner, because nothing changes abou
 
 describe("registration", () => {
   const registered = (joined: Node, claim = nodeClaim({ conditions: ["Launched"] })): Node => {
-    const action = advance(view({ record: launched, claim, instance: MACHINE, nodes: [joined] })).actions[0];
+    const action = advance(view({ record: named, claim, instance: MACHINE, nodes: [joined] })).actions[0];
     if (action?.type !== "WriteNode") throw new Error("the node is not written");
     return action.node;
   };

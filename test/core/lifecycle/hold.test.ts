@@ -23,20 +23,22 @@ function joined({ name = NODE_NAME, ready = false, taints = [UNREGISTERED_TAINT]
 }
 
 const HELD = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000, podUids: ["u"], heldFor: ["default/p"] });
+const NAMED = { ...HELD, nodeName: NODE_NAME };
 const { heldFor: _, ...ALONE } = HELD;
 const LAUNCHED = nodeClaim({ conditions: ["Launched"] });
 const deleted = (claim: NodeClaim): NodeClaim => ({ ...claim, metadata: { ...claim.metadata, deletionTimestamp: at(1) } });
-const step = (one: Node, of = HELD, otherYoungNodes: readonly Node[] = []) =>
+const step = (one: Node, of: NodeClaimRecord = HELD, otherYoungNodes: readonly Node[] = []) =>
   advance(view({ record: of, claim: LAUNCHED, nodes: [one], instance: "gone", otherYoungNodes }));
 const types = (...given: Parameters<typeof step>): readonly string[] => step(...given).actions.map(({ type }) => type);
 
 it.for([
   { name: "that is not Ready yet", one: joined({}), want: [] },
   { name: "that still has a taint of its start", one: joined({ ready: true, taints: [UNREGISTERED_TAINT, NOT_READY] }), want: [] },
-  { name: "that is Ready", one: joined({ ready: true }), want: ["NominatePods", "WriteNode"] },
+  { name: "that is Ready", one: joined({ ready: true }), want: ["WriteRecord"] },
+  { name: "that is Ready and that the record names", one: joined({ ready: true }), of: NAMED, want: ["NominatePods", "WriteNode"] },
   { name: "that is not Ready after 20 s", one: joined({ seconds: 20 }), want: ["WriteNode"] },
-])("a node $name, and that starts together with others, takes the steps $want", ({ one, want }) => {
-  expect(types(one)).toEqual(want);
+])("a node $name, and that starts together with others, takes the steps $want", ({ one, of = HELD, want }) => {
+  expect(types(one, of)).toEqual(want);
 });
 
 it("a node that starts alone is registered as soon as it joins", () => {
@@ -73,7 +75,7 @@ it.for([
     want: OPENS,
   },
 ])("a node that is Ready, while another $name, takes the steps $want", ({ one, other, want }) => {
-  expect(types(one, HELD, [other])).toEqual(want);
+  expect(types(one, NAMED, [other])).toEqual(want);
 });
 
 it.for([
@@ -81,7 +83,7 @@ it.for([
   { name: "takes pods already", other: joined({ name: "other", ready: true, taints: [] }), want: OPENS },
   { name: "has waited for 11 s", other: joined({ name: "other", ready: true, since: 11 }), since: 11, want: OPENS },
 ])("a node that is Ready, while another that is Ready $name, takes the steps $want", ({ other, since = 0, want }) => {
-  expect(types(joined({ ready: true, seconds: 12, since }), HELD, [other])).toEqual(want);
+  expect(types(joined({ ready: true, seconds: 12, since }), NAMED, [other])).toEqual(want);
 });
 
 it("nodes that are Ready take pods together, and are looked at again in two seconds", () => {
@@ -121,7 +123,7 @@ it.for([
 });
 
 it("the pods are nominated before the taint is removed", () => {
-  const [first, second] = step(joined({ ready: true })).actions;
+  const [first, second] = step(joined({ ready: true }), NAMED).actions;
   expect(first).toEqual({ type: "NominatePods", pods: ["default/p"], uids: ["u"], node: joined({}).metadata.name });
   expect(second).toMatchObject({ type: "WriteNode", node: { spec: { taints: [] } } });
 });

@@ -192,6 +192,15 @@ describe("updates of a node that starts", () => {
   });
 });
 
+it.for([
+  { what: "that takes no pods yet", ready: "False" as const, isNew: true },
+  { what: "that is Ready at once", ready: "True" as const, isNew: undefined },
+])("a node $what joins: new is $isNew", ({ ready, isNew }) => {
+  const object = { spec: { providerID: "aws:///z/i-1" }, status: { conditions: [{ type: "Ready", status: ready }] } };
+  const signal = readAdmissionRequest({ resource: { resource: "nodes" }, operation: "CREATE", name: "n", object });
+  expect(signal).toEqual({ kind: "node-changed", node: "n", providerId: "aws:///z/i-1", ...(isNew && { isNew }) });
+});
+
 it("the signal of an Event names the pod, and not the Event", () => {
   const object = { reason: "FailedScheduling", regarding: { kind: "Pod", namespace: "shop", name: "web-1" } };
   const request = { resource: { resource: "events" }, operation: "CREATE", name: "web-1.18f2", namespace: "shop", object };
@@ -213,6 +222,14 @@ describe("wake-ups", () => {
       { kind: "claim", cluster: "c1", claim: "default-1" },
       { kind: "disruption", cluster: "c1", cause: "PodsMoved", delayMs: 5_000 },
     ]);
+  });
+
+  it("a node that joins and changes at once wakes its NodeClaim for the change", () => {
+    const changed = { kind: "node-changed", node: "n", providerId: "aws:///z/i-1" } as const;
+    const about = (...signals: Parameters<typeof wakeUpsFor>[1]) =>
+      wakeUpsFor("c1", signals, new Map([["aws:///z/i-1", "default-1"]])).map((wakeUp) => (wakeUp.kind === "claim" ? wakeUp.about : ""));
+    const joined = { ...changed, isNew: true } as const;
+    expect([about(joined), about(joined, changed), about(changed, joined)]).toEqual([["new-node"], ["node"], ["node"]]);
   });
 
   it("a changed buffer wakes the planner, together with pending pods", () => {

@@ -48,7 +48,7 @@ async function opening(
       },
     },
   };
-  const outcome = await openTogether([held("b"), held("a")], deps as unknown as LifecycleDeps);
+  const outcome = await openTogether([held("b"), held("a")], {}, deps as unknown as LifecycleDeps);
   return { outcome, happened };
 }
 

@@ -89,6 +89,21 @@ describe("a look for a node that has not joined", () => {
   });
 });
 
+describe("a wake-up that has nothing to look at", () => {
+  it.for([
+    { what: "for the next step of a NodeClaim whose record is gone", kept: undefined, cause: { dueAt: NOW } },
+    {
+      what: "for a node that has joined and is held until it is Ready",
+      kept: record({ instance: INSTANCE, heldFor: [] }),
+      cause: { about: "new-node" as const },
+    },
+  ])("$what reads nothing of the cluster", async ({ kept, cause }) => {
+    // Any other call is one of a method that is missing here.
+    const deps = { cluster: { name: "c" }, store: { get: async () => kept }, now: () => NOW } as unknown as LifecycleDeps;
+    await reconcileClaim("default-1", cause, deps);
+  });
+});
+
 describe("a NodeClaim without a record", () => {
   /** A run that has read the NodeClaim beside its record, while another run removes first the one, then the other. */
   async function adoptsWhile(present: readonly (NodeClaim | undefined)[]) {
