@@ -38,6 +38,8 @@ const DOCUMENT_WIDTH = 120;
 const fixed = (digits: number) => (value: number | undefined) => value?.toFixed(digits) ?? "–";
 const [whole, one, four] = [fixed(0), fixed(1), fixed(4)];
 
+const sumOf = (ns: readonly number[]): number => ns.reduce((a, b) => a + b, 0);
+
 type Cell = (summary: Summary) => string;
 
 /** Figures of a course in one line: acts are joined by a slash. */
@@ -48,6 +50,7 @@ const OVERVIEW: readonly (readonly [title: string, cell: Cell])[] = [
   ["$/h at rest", ({ acts }) => acts.map(({ usdPerHour }) => usdPerHour.toFixed(3)).join("/")],
   ["cents", ({ cents }) => cents.toFixed(2)],
   ["evicted", ({ acts }) => acts.map(({ evicted }) => whole(evicted)).join("/")],
+  ["API requests", ({ kube }) => whole(kube)],
 ];
 
 const verdictOf = (findings: readonly Finding[] | undefined): string => {
@@ -120,6 +123,7 @@ const COURSE_ROWS: readonly (readonly [title: string, cell: Cell])[] = [
   ["cents over the course", ({ cents }) => cents.toFixed(2)],
   ["EC2 requests", ({ ec2 }) => whole(ec2)],
   ["API server requests", ({ kube }) => whole(kube)],
+  ["for each machine launched", ({ kube, acts }) => whole(kube / sumOf(acts.map(({ launched }) => launched)))],
   ["CPU seconds", ({ usage }) => one(usage.cpuSeconds)],
   ["memory at most, MB", ({ usage }) => whole(usage.peakMb)],
   ["invocations; GB-seconds", ({ usage }) => (usage.invocations === undefined ? "" : `${usage.invocations}; ${one(usage.gbSeconds)}`)],

@@ -44,12 +44,12 @@ it("a node that boots is looked for every five seconds at most", () => {
 
 /** What a course of `npm run versus` costs in the lab, a tenth more than was measured. */
 it.for([
-  { name: "weights", most: 131 },
-  { name: "burst-300", most: 139 },
-  { name: "spot-interruption", most: 321 },
-  { name: "to-zero", most: 278 },
-  { name: "rolling-update", most: 271 },
-  { name: "consolidate-after", most: 238 },
+  { name: "weights", most: 103 },
+  { name: "burst-300", most: 114 },
+  { name: "spot-interruption", most: 279 },
+  { name: "to-zero", most: 248 },
+  { name: "rolling-update", most: 254 },
+  { name: "consolidate-after", most: 232 },
 ])("the course $name costs at most $most requests to the API server", async ({ name, most }) => {
   const course = COURSES.find((one) => one.name === name);
   const phases = course === undefined ? [] : await playVersusCourse(course);
