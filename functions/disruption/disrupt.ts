@@ -30,7 +30,7 @@ import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
 import { disruptionSettings } from "./settings.ts";
-import { isFirstOfSwarm, lookedAt, noteNext, putOff, sleepUntil } from "./wake-times.ts";
+import { isFirstOfSwarm, lookedAt, noteNext, notePass, putOff, sleepUntil } from "./wake-times.ts";
 
 /**
  * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in
@@ -126,6 +126,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
       events: report.events,
     };
     await noteNext(wakeTimes, deps);
+    notePass(reason.cause === "Sweep", deps);
   });
   if (!decided) await putOff(cluster);
   // Without the lease: a thousand conditions and events must not keep the next decision waiting.

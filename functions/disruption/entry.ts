@@ -8,7 +8,7 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { type Quiet, unlessQuiet } from "../shared/quiet-sweep.ts";
 import { disrupt } from "./disrupt.ts";
-import { awaitedValidation, isDue, isFirstOfSwarm, sleepUntil } from "./wake-times.ts";
+import { awaitedValidation, isDue, isFirstOfSwarm, isSweptAlready, sleepUntil } from "./wake-times.ts";
 
 /** Entry of the disruption function: wake-ups of its queue, and the sweep. */
 export const disruptionEntry = (deps: EntryDeps) =>
@@ -21,7 +21,9 @@ export const disruptionEntry = (deps: EntryDeps) =>
         if (reason.cause === "Due" && !(await isDue(cluster))) return;
         await decide(reason, cluster);
       },
-      onSweep: (cluster) => unlessQuiet("disruption", cluster, (asked) => decide({ cause: "Sweep" }, asked)),
+      onSweep: async (cluster) => {
+        if (!isSweptAlready(cluster)) await unlessQuiet("disruption", cluster, (asked) => decide({ cause: "Sweep" }, asked));
+      },
       sweepOf: (cluster) => ({ kind: "disruption", cluster, cause: "Sweep" }),
     },
     deps,

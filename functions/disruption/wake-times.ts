@@ -17,6 +17,27 @@ const RASTER_MS = 5_000;
 /** When a pass looks at what is due at a time, ms since the epoch. */
 export const lookedAt = (dueAt: number): number => Math.ceil(dueAt / RASTER_MS) * RASTER_MS;
 
+/** A pass that was made so long before a sweep, ms, has seen what the sweep would. No benchmark has tuned it. */
+const PASS_SERVES_MS = 30_000;
+
+/** Sweeps tell of more than passes do, and read definitions anew, so not two in a row are left out, ms. */
+const SWEEPS_APART_MS = 1.5 * SWEEP_MS;
+
+/** The last passes of this process, ms since the epoch; keyed by the cluster's facts object. */
+const lastPasses = new WeakMap<object, { readonly any: number; readonly sweep: number }>();
+
+/** Notes that everything has been looked at. */
+export function notePass(isSweep: boolean, { cluster, now }: Pick<WakeDeps, "cluster" | "now">): void {
+  const last = lastPasses.get(cluster);
+  lastPasses.set(cluster, { any: now(), sweep: isSweep ? now() : (last?.sweep ?? Number.NEGATIVE_INFINITY) });
+}
+
+/** Whether a pass that an event has woken has just done what a sweep would do. */
+export function isSweptAlready({ cluster, now }: Pick<WakeDeps, "cluster" | "now">): boolean {
+  const last = lastPasses.get(cluster);
+  return last !== undefined && Math.abs(now() - last.any) < PASS_SERVES_MS && Math.abs(now() - last.sweep) < SWEEPS_APART_MS;
+}
+
 const nextDocument = (cluster: string): string => `disruption-next/${cluster}`;
 
 /**
@@ -41,10 +62,13 @@ export async function isDue({ cluster, store, now }: Pick<WakeDeps, "cluster" | 
   return Number.isNaN(next) || now() >= next - CLOCK_TOLERANCE_MS;
 }
 
-/** Sends one wake-up for the earliest time. Several passes may ask for the same second: one wake-up is enough. */
+/**
+ * Sends one wake-up for the earliest time, unless a sweep comes before it. Several passes may ask for the same second:
+ * one wake-up is enough.
+ */
 export async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, now }: WakeDeps): Promise<void> {
   const at = Math.max(Math.min(...times), now() + 1_000);
-  if (at > now() + SWEEP_MS) return;
+  if (at > now() + SWEEPS_APART_MS) return;
   const second = Math.ceil(at / 1_000);
   if (!(await store.isFirstWithin(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
   await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, cause: "Due", delayMs: at - now() }]);

@@ -6,8 +6,10 @@ import {
   awaitedValidation,
   isDue,
   isFirstOfSwarm,
+  isSweptAlready,
   lookedAt,
   noteNext,
+  notePass,
   putOff,
   sleepUntil,
 } from "../../../functions/disruption/wake-times.ts";
@@ -50,11 +52,25 @@ describe("the times of passes", () => {
     expect(written).toEqual([String(NOW), "Infinity"]);
   });
 
+  it.for([
+    { what: "20 s after a pass, 60 s after a sweep", sweptMs: 40_000, passedMs: 20_000, want: true },
+    { what: "30 s after a pass", sweptMs: 30_000, passedMs: 30_000, want: false },
+    { what: "20 s after a pass, 90 s after a sweep", sweptMs: 70_000, passedMs: 20_000, want: false },
+  ])("a sweep is left out $what: $want", ({ sweptMs, passedMs, want }) => {
+    const { deps, pass } = open();
+    expect(isSweptAlready(deps)).toBe(false);
+    notePass(true, deps);
+    pass(sweptMs);
+    notePass(false, deps);
+    pass(passedMs);
+    expect(isSweptAlready(deps)).toBe(want);
+  });
+
   it("one wake-up is sent for a second, and none for a time after the next sweep", async () => {
     const { deps, sent } = open();
     await sleepUntil([NOW + 5_000, NOW + 90_000], deps);
     await sleepUntil([NOW + 4_600], deps);
-    await sleepUntil([NOW + 90_000], deps);
+    await sleepUntil([NOW + 90_001], deps);
     await sleepUntil([], deps);
     expect(sent).toEqual([{ kind: "disruption", cluster: "c", cause: "Due", delayMs: 5_000 }]);
   });
