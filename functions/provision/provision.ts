@@ -29,7 +29,7 @@ import { type ClusterState, readClusterState } from "../shared/cluster-state.ts"
 import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
 import type { Quiet } from "../shared/quiet-sweep.ts";
-import { haveDefinitionsChanged, PLANNED_AGE_MS } from "../shared/recent-definitions.ts";
+import { CONFIRMED_AGE_MS, haveDefinitionsChanged, PLANNED_AGE_MS } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { writeIntents } from "../shared/write-intents.ts";
@@ -190,11 +190,9 @@ async function decide(
     });
     for (const one of state.givenUp) deps.log.info(preferencesGivenUp(one), { controller: "provisioner", Pod: one.example });
     const proposed = solve(snapshot, deps.settings);
-    const buys = proposed.newNodeClaims.length > 0;
-    const settles = buys || Object.keys(proposed.podErrors).length > 0;
-    isOutdated = !isFresh && settles && (await haveDefinitionsChanged(deps, began));
+    isOutdated = !isFresh && (await haveDefinitionsChanged(deps, oldestDefinitions(proposed, began)));
     if (isOutdated) return;
-    if (buys && (await standsStill(deps, BUYING_LEASE_AGE_MS))) {
+    if (proposed.newNodeClaims.length > 0 && (await standsStill(deps, BUYING_LEASE_AGE_MS))) {
       outcome = { ...outcome, plan: EMPTY_PLAN };
       return;
     }
@@ -215,6 +213,13 @@ async function decide(
     outcome = { ...outcome, plan, final, records };
   });
   return isOutdated ? decide(reason, cluster, { isOverdue, isFresh: true }) : outcome;
+}
+
+/** Since when the definitions must have been read that a plan goes by, ms since the epoch. */
+function oldestDefinitions({ newNodeClaims, podErrors }: Plan, began: number): number {
+  if (newNodeClaims.length > 0) return began;
+  // Pods that fit nowhere are planned again and again: definitions of the last seconds do for them.
+  return Object.keys(podErrors).length > 0 ? began - CONFIRMED_AGE_MS : 0;
 }
 
 async function publish({ state, snapshot, plan, final, records }: Outcome, deps: ClusterDeps): Promise<void> {

@@ -4,14 +4,15 @@ import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**
- * How old the definitions may be that a pass of disruption goes by whose decision another pass confirms, ms: a decision
- * may take as long from its reading to its last write anyway.
+ * How old the definitions may be that a pass goes by whose decision another pass confirms, ms: a decision may take as
+ * long from its reading to its last write anyway.
  */
 export const CONFIRMED_AGE_MS = 10_000;
 
 /**
  * The same for a plan, ms. One that finds that all pods have places goes by them: nodes of the last plan come within a
- * minute. One that buys, or that finds no place for a pod, compares them with what they are now.
+ * minute. One that buys compares them with what they are now, and so does one that finds no place for a pod by
+ * definitions that are older than CONFIRMED_AGE_MS.
  */
 export const PLANNED_AGE_MS = 60_000;
 

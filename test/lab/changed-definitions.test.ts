@@ -56,6 +56,7 @@ describe("definitions that have changed since the last plan, a few seconds ago",
 
   it("limits that were raised, and of which no wake-up has told, have room for pods that fit nowhere else", async () => {
     const { world } = await warm({ ...POOL, spec: { ...(POOL.spec as object), limits: { cpu: "2" } } });
+    await world.clock.run({ until: world.clock.now() + 10_000 });
     // What the functions write themselves is told to none of them.
     world.store.patch("NodePool", POOL.metadata.name, undefined, { user: PRODUCT }, (pool) => {
       (pool["spec"] as { limits: object }).limits = { cpu: "400" };
