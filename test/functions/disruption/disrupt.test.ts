@@ -81,3 +81,26 @@ it("nothing is read between a decision and its validation, and a command ends in
   ).toEqual([]);
   expect(passes[ended]?.some((call) => call.startsWith("updateCommand"))).toBe(true);
 });
+
+it.for([
+  { left: "none is left", pods: 0, reads: false },
+  { left: "others are left", pods: 1, reads: true },
+])("after the end of a node, of which $left, the cluster is read: $reads", async ({ pods, reads }) => {
+  const calls: string[] = [];
+  const lab = openLab(1, {
+    before: (call) => {
+      if (call.invocation?.name === "disruption") calls.push(`${call.method} ${call.args[0]}`);
+      return undefined;
+    },
+  });
+  const { clock } = lab.world;
+  for (const object of [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(pods, { cpu: "1" })]) lab.world.apply(object);
+  // Between two sweeps.
+  await clock.run({ until: clock.now() + 3.4 * MINUTE_MS });
+  calls.length = 0;
+  await lab.deps.wakeUps.wake([{ kind: "disruption", cluster: lab.deps.cluster.name, cause: "NodesRemoved" }]);
+  await clock.run({ until: clock.now() + 5_000 });
+  lab.close();
+  expect(calls.some((call) => call.startsWith("commands"))).toBe(true);
+  expect(calls.includes("list Node")).toBe(reads);
+});
