@@ -106,8 +106,8 @@ function unregistered({ nodes, instance }: ClaimView, own: readonly Node[]): Con
   return NODE_NOT_FOUND;
 }
 
-const awaitingNode = ({ now, isTold }: ClaimView, record: NodeClaimRecord): Pick<Step, "wakeAt" | "waitsFor"> => ({
-  wakeAt: nodePoll(now, record, isTold),
+const awaitingNode = ({ now, isTold }: ClaimView, record: NodeClaimRecord, hasJoined = false): Pick<Step, "wakeAt" | "waitsFor"> => ({
+  wakeAt: nodePoll(now, record, isTold, hasJoined),
   waitsFor: "node",
 });
 
@@ -136,7 +136,7 @@ function taintMissing(node: Node, claim: NodeClaim): readonly Action[] {
 /** The next step of a registered NodeClaim toward its initialized node. */
 export function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   const node = view.nodes[0];
-  const waiting = awaitingNode(view, record);
+  const waiting = awaitingNode(view, record, node !== undefined);
   if (node === undefined) {
     const lost = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
     return { actions: writeConditions(view, claim, [lost]), ...waiting };

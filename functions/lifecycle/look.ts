@@ -1,3 +1,4 @@
+import { takesPods } from "../../core/lifecycle/hold.ts";
 import { registrationDeadline } from "../../core/lifecycle/time-limits.ts";
 import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../core/lifecycle/waiting.ts";
 import type { Node } from "../../core/model/node.ts";
@@ -7,8 +8,13 @@ import type { Known } from "./known.ts";
 import { recentRecords } from "./recent-records.ts";
 import { NOT_INITIALIZED } from "./view.ts";
 
-/** When to look again; with nothing to wait for, a pass is due, and begins with what was seen. */
-export type Look = { readonly wakeAt: number; readonly known?: never } | { readonly wakeAt?: never; readonly known?: Known };
+/**
+ * When to look again; with nothing to wait for, a pass is due, and begins with what was seen. `isSeen`: what
+ * was told of has been seen, such as a node that is Ready and waits for others.
+ */
+export type Look =
+  | { readonly wakeAt: number; readonly isSeen?: boolean; readonly known?: never }
+  | { readonly wakeAt?: never; readonly isSeen?: never; readonly known?: Known };
 
 /**
  * Looks whether what a NodeClaim waits for has come: one call, which does not read the NodeClaim.
@@ -23,7 +29,8 @@ export async function lookFor(record: NodeClaimRecord, isNews: boolean, deps: Li
     case "node": {
       const { nodes, isFresh } = await youngNodes(isNews ? 0 : MAX_AGE_MS, deps);
       const next = awaitNode(record, nodes, { now: now(), isTold, deadline: registrationDeadline(record) });
-      return asLook(next, isFresh ? { youngNodes: nodes } : {});
+      if (next !== undefined) return { wakeAt: next, isSeen: nodes.some((node) => isOwn(node, record) && takesPods(node)) };
+      return { known: isFresh ? { youngNodes: nodes } : {} };
     }
     case "end": {
       const [instance] = record.instance ? await fleet.describe([record.instance.id]) : [];
@@ -33,6 +40,9 @@ export async function lookFor(record: NodeClaimRecord, isNews: boolean, deps: Li
       return asLook(awaitReplacements(record, await recentRecords(deps), now()));
   }
 }
+
+const isOwn = ({ spec }: Node, { instance }: NodeClaimRecord): boolean =>
+  instance !== undefined && spec.providerID === `aws:///${instance.zone}/${instance.id}`;
 
 /** NodeClaims that were launched together are looked after together. No benchmark has tuned it. */
 const MAX_AGE_MS = 1_000;
@@ -53,4 +63,4 @@ async function youngNodes(
   return { nodes, isFresh: true };
 }
 
-const asLook = (wakeAt: number | undefined, known: Known = {}): Look => (wakeAt === undefined ? { known } : { wakeAt });
+const asLook = (wakeAt: number | undefined, known: Known = {}): Look => (wakeAt === undefined ? { known } : { wakeAt, isSeen: true });

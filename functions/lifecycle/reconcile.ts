@@ -24,6 +24,9 @@ const REFUSED_RETRY_MS = 30_000;
 /** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
 
+/** The webhook tells of a change of a node before it is written: after this time it is, ms. */
+const UNWRITTEN_MS = 1_000;
+
 /** NodeClaims of a cluster whose next look is remembered: as many as may wait at the same time. */
 const MAX_WAITING = 10_000;
 
@@ -68,7 +71,11 @@ export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause,
     if (dueAt !== undefined && (record?.dueAt !== dueAt || isRepeated(name, dueAt, deps))) return;
     // A held node is not registered before it is Ready, which is told, too.
     if (about === "new-node" && record?.heldFor !== undefined) return;
-    const look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
+    let look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
+    if (record !== undefined && dueAt === undefined && look.wakeAt !== undefined && !look.isSeen) {
+      await deps.sleep(UNWRITTEN_MS);
+      look = await lookFor(record, true, deps);
+    }
     if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);
     if (dueAt === undefined) return;
     await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);

@@ -35,6 +35,12 @@ describe("a NodeClaim that waits for its node", () => {
     { name: "is looked at each five seconds", young: [], want: 5_000 },
     { name: "is looked at each 30 seconds where nodes are told", young: [], isTold: true, want: 30_000 },
     { name: "is looked at each 20 seconds where nodes are told and its node is held", of: HELD, young: [], isTold: true, want: 20_000 },
+    {
+      name: "is looked at each 15 seconds where nodes are told, once it has joined",
+      young: [node({ registered: true })],
+      isTold: true,
+      want: 15_000,
+    },
     { name: "has a pass when the node that its record names is no longer young", of: NAMED, young: [], want: undefined },
     { name: "has a pass when its node has joined", young: [node()], want: undefined },
     { name: "is not concerned by other nodes", young: [node({ id: "i-other" })], want: 5_000 },

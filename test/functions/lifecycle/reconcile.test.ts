@@ -5,7 +5,7 @@ import { ConflictError } from "../../../core/ports/errors.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
 import { reconcileClaim } from "../../../functions/lifecycle/reconcile.ts";
 import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
-import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
+import { at, INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 
 /** A claim that has launched and waits for its node, on a clock that moves on by `slowMs` with each look at it. */
 async function tendWaitingClaim(slowMs: number) {
@@ -86,6 +86,46 @@ describe("a look for a node that has not joined", () => {
     now += 3_000;
     await deliver();
     expect(sent).toHaveLength(2);
+  });
+});
+
+describe("a look for a node of which something is told", () => {
+  const kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 20_000, dueAt: NOW, waits: { for: "node", dueAt: NOW } });
+  const young = (name: string, ready: boolean) => {
+    const made = node("joined", { ready });
+    const id = name === "own" ? INSTANCE.id : "i-other";
+    return {
+      ...made,
+      metadata: { ...made.metadata, name, creationTimestamp: at(5) },
+      spec: { ...made.spec, providerID: `aws:///${INSTANCE.zone}/${id}` },
+    };
+  };
+
+  it.for([
+    { what: "is made again after a second, because the webhook tells of what is not written yet", listed: [], of: kept, looks: 2 },
+    {
+      what: "is made once when its node is Ready and waits for others",
+      listed: [young("own", true), young("other", false)],
+      of: { ...kept, heldFor: [] },
+      looks: 1,
+    },
+  ])("$what", async ({ listed, of, looks }) => {
+    const happened: string[] = [];
+    const deps = {
+      cluster: { name: of.cluster },
+      store: { get: async () => of },
+      kubernetes: {
+        list: async () => {
+          happened.push("look");
+          return listed;
+        },
+      },
+      sleep: async (ms: number) => void happened.push(`${ms} ms`),
+      now: () => NOW,
+      isTold: true,
+    } as unknown as LifecycleDeps;
+    await reconcileClaim(of.name, { about: "node" }, deps);
+    expect(happened).toEqual(looks === 2 ? ["look", "1000 ms", "look"] : ["look"]);
   });
 });
 
