@@ -1,5 +1,5 @@
 import type { FleetRequest, FleetResult } from "../model/fleet.ts";
-import type { KnownInstance } from "../model/instance.ts";
+import { type KnownInstance, providerIdOf } from "../model/instance.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
 import {
@@ -79,7 +79,7 @@ export function launchedAs(instance: KnownInstance, { claim, nodeClass, instance
   const listed = efaOnly(nodeClass.spec.networkInterfaces).length > 0;
   const wantsEfa = listed || claim.spec.resources?.requests?.["vpc.amazonaws.com/efa"] !== undefined;
   return {
-    providerID: `aws:///${instance.zone}/${instance.id}`,
+    providerID: providerIdOf(instance),
     imageID: instance.imageId,
     capacity: present(capacity, wantsEfa),
     allocatable: type ? present(allocatableOf(type), wantsEfa) : {},

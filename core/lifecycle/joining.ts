@@ -53,11 +53,11 @@ export function register(view: ClaimView, record: NodeClaimRecord, claim: NodeCl
   const named = { ...claim, status: { ...claim.status, nodeName: name } };
   const pool = record.nodePool ?? "";
   const missing = whatIsMissing(node, claim);
-  if (missing === undefined && !isInitialized(node)) return { actions: [{ type: "WriteNode", node: initializedNode(node) }], again: true };
+  if (missing === undefined && !isInitialized(node)) return labelInitialized(node);
   // One write says both that the node is registered and what it lacks yet, or that it lacks nothing.
   const rest: readonly ConditionChange[] = missing
     ? [{ type: "Initialized", status: "Unknown", ...missing }]
-    : [{ type: "Initialized", status: "True" }, consistency(claim, node).condition];
+    : initializedChanges(claim, node);
   return {
     actions: [
       { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: true } },
@@ -77,6 +77,13 @@ const initializedNode = (node: Node): Node => ({
   ...node,
   metadata: { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } },
 });
+
+const labelInitialized = (node: Node): Step => ({ actions: [{ type: "WriteNode", node: initializedNode(node) }], again: true });
+
+const initializedChanges = (claim: NodeClaim, node: Node): readonly ConditionChange[] => [
+  { type: "Initialized", status: "True" },
+  consistency(claim, node).condition,
+];
 
 const initializedLine = (record: NodeClaimRecord, node: Node): Action => ({
   type: "Log",
@@ -144,14 +151,8 @@ export function initialize(view: ClaimView, record: NodeClaimRecord, claim: Node
   if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const missing = whatIsMissing(node, claim);
   if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), ...waiting };
-  if (!isInitialized(node)) return { actions: [{ type: "WriteNode", node: initializedNode(node) }], again: true };
-  return {
-    actions: [
-      ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
-      initializedLine(record, node),
-    ],
-    again: true,
-  };
+  if (!isInitialized(node)) return labelInitialized(node);
+  return { actions: [...writeConditions(view, claim, initializedChanges(claim, node)), initializedLine(record, node)], again: true };
 }
 
 function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: Node): readonly Action[] {

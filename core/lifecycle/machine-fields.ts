@@ -1,4 +1,5 @@
 import type { InstanceFields, MachineFields } from "../announcements/log-events.ts";
+import { providerIdOf } from "../model/instance.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /**
@@ -9,7 +10,7 @@ export function machineFields({ nodePool, instance }: Pick<NodeClaimRecord, "nod
     ...(nodePool !== undefined && { NodePool: { name: nodePool } }),
     ...(instance !== undefined &&
       ({
-        "provider-id": `aws:///${instance.zone}/${instance.id}`,
+        "provider-id": providerIdOf(instance),
         "instance-type": instance.instanceType,
         zone: instance.zone,
         "capacity-type": instance.capacityType,

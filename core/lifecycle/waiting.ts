@@ -1,5 +1,5 @@
 import { isTrue } from "../model/conditions.ts";
-import type { Instance } from "../model/instance.ts";
+import { type Instance, providerIdOf } from "../model/instance.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaimRecord, WaitsFor } from "../model/node-claim-record.ts";
 import { MIN_BOOT_MS } from "../provisioning/glance.ts";
@@ -50,7 +50,7 @@ export function awaitNode(
 ): number | undefined {
   const { instance } = record;
   if (instance === undefined || now > deadline) return undefined;
-  const providerId = `aws:///${instance.zone}/${instance.id}`;
+  const providerId = providerIdOf(instance);
   const { own = [], others = [] } = Object.groupBy(young, ({ spec }) => (spec.providerID === providerId ? "own" : "others"));
   const [node, second] = own;
   // A node that the record names is no longer young, or is gone.

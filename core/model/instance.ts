@@ -30,3 +30,6 @@ export type KnownInstance = Pick<
 export function instanceIdOf(providerId: string | undefined): string | undefined {
   return providerId?.slice(providerId.lastIndexOf("/") + 1) || undefined;
 }
+
+/** The provider id of the node of an instance, as EKS writes it. */
+export const providerIdOf = ({ zone, id }: { readonly zone: string; readonly id: string }): string => `aws:///${zone}/${id}`;

@@ -1,5 +1,6 @@
 import { oncePer } from "../lib/once-per.ts";
 import { ownValue } from "../lib/own-value.ts";
+import { providerIdOf } from "../model/instance.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, INTENT, NODE_POOL, REGISTERED, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
 import { INTENDED, type NodeClaim } from "../model/node-claim.ts";
@@ -81,7 +82,7 @@ function inFlight(record: Coming, claim: NodeClaim | undefined, { instanceTypes 
     ...record.manifest,
     metadata: { ...metadata, labels: { ...pinnedLabels(record), ...metadata.labels } },
     status: {
-      providerID: instance ? `aws:///${instance.zone}/${instance.id}` : `${INTENDED}${record.name}`,
+      providerID: instance ? providerIdOf(instance) : `${INTENDED}${record.name}`,
       capacity: formatResources(most(types)),
       allocatable: formatResources(least(types)),
     },

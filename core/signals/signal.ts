@@ -73,6 +73,12 @@ export function nodeChanged(node: string, providerId: string | undefined, isNew 
 export const SETTLE_MS = 5_000;
 
 /**
+ * The webhook is called before the object is written, ms: a function that reads at once may see the old state, and no
+ * second notification follows.
+ */
+export const UNTIL_WRITTEN_MS = 1_000;
+
+/**
  * The wake-ups that signals call for, each once, however many signals call for it. A node's NodeClaim is found by its
  * instance, which is a look-up: `claimOf` has the names of the NodeClaims that were found, by provider id.
  */

@@ -78,13 +78,9 @@ function withRollout(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], now:
   return { ...status, conditions: withReadyLast(conditions) };
 }
 
-/**
- * What plans and disruption decide by. How many nodes follow a change is news for people only. Subnets are in the order
- * of their free addresses, which each launch changes, and a launch compares them anew.
- */
+/** What plans and disruption decide by. How many nodes follow a change is news for people only. */
 const decisive = (status: EC2NodeClassStatus | undefined): EC2NodeClassStatus => ({
   ...status,
-  ...(status?.subnets && { subnets: [...status.subnets].sort((a, b) => (a.id < b.id ? -1 : 1)) }),
   conditions: withoutCondition(status?.conditions ?? [], "Drifted"),
 });
 

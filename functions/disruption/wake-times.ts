@@ -1,5 +1,5 @@
 import type { CommandRecord } from "../../core/model/command-record.ts";
-import { SETTLE_MS } from "../../core/signals/signal.ts";
+import { SETTLE_MS, UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";
 
@@ -96,15 +96,12 @@ export function awaitedValidation(commands: readonly CommandRecord[], now: numbe
   return validating.length > 0 && dueAt > now ? dueAt : undefined;
 }
 
-/** How long after its notification a change may be written. */
-const WRITE_MS = 1_000;
-
 /**
  * Whether no pass has been made in this span of time. Each pod that is bound or deleted, and each node that is removed,
  * sends a wake-up of its own; one pass serves all of them, whatever has woken it. No change is missed: a wake-up
  * arrives SETTLE_MS after its change, and the pass that stands for it began less than SETTLE_MS before.
  */
 export function isFirstOfSwarm({ cluster, store, now }: Pick<WakeDeps, "cluster" | "store" | "now">): Promise<boolean> {
-  const span = SETTLE_MS - WRITE_MS;
+  const span = SETTLE_MS - UNTIL_WRITTEN_MS;
   return store.isFirstWithin(cluster.name, `swarm/${Math.floor(now() / span)}`, now(), 2 * SETTLE_MS);
 }

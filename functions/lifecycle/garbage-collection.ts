@@ -10,6 +10,7 @@ import {
 } from "../../core/lifecycle/garbage-collection.ts";
 import { foreignCluster } from "../../core/lifecycle/identity.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
+import { providerIdOf } from "../../core/model/instance.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
@@ -72,7 +73,7 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
     await terminateInstance(id, { zone }, deps);
     log.info("garbage collected cloudprovider instance", {
       controller: "instance.garbagecollection",
-      "provider-id": `aws:///${zone}/${id}`,
+      "provider-id": providerIdOf({ zone, id }),
     });
     const node = nodes.find(({ spec }) => spec.providerID?.endsWith(`/${id}`));
     if (node) await kubernetes.delete("Node", node.metadata.name, { known: node });

@@ -1,6 +1,7 @@
 import { takesPods } from "../../core/lifecycle/hold.ts";
 import { registrationDeadline } from "../../core/lifecycle/time-limits.ts";
 import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../core/lifecycle/waiting.ts";
+import { providerIdOf } from "../../core/model/instance.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
@@ -42,7 +43,7 @@ export async function lookFor(record: NodeClaimRecord, isNews: boolean, deps: Li
 }
 
 const isOwn = ({ spec }: Node, { instance }: NodeClaimRecord): boolean =>
-  instance !== undefined && spec.providerID === `aws:///${instance.zone}/${instance.id}`;
+  instance !== undefined && spec.providerID === providerIdOf(instance);
 
 /** NodeClaims that were launched together are looked after together. No benchmark has tuned it. */
 const MAX_AGE_MS = 1_000;

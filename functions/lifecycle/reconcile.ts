@@ -4,6 +4,7 @@ import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError, ThrottledError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import { UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 import type { Known } from "./known.ts";
@@ -23,9 +24,6 @@ const REFUSED_RETRY_MS = 30_000;
 
 /** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
-
-/** The webhook tells of a change of a node before it is written: after this time it is, ms. */
-const UNWRITTEN_MS = 1_000;
 
 /** NodeClaims of a cluster whose next look is remembered: as many as may wait at the same time. */
 const MAX_WAITING = 10_000;
@@ -73,7 +71,7 @@ export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause,
     if (about === "new-node" && record?.heldFor !== undefined) return;
     let look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
     if (record !== undefined && dueAt === undefined && look.wakeAt !== undefined && !look.isSeen) {
-      await deps.sleep(UNWRITTEN_MS);
+      await deps.sleep(UNTIL_WRITTEN_MS);
       look = await lookFor(record, true, deps);
     }
     if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);

@@ -1,5 +1,5 @@
 import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
-import type { Instance } from "../../core/model/instance.ts";
+import { type Instance, providerIdOf } from "../../core/model/instance.ts";
 import type { LaunchGroup } from "../../core/model/launch-group.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -52,7 +52,7 @@ export const NOT_INITIALIZED = { labelSelector: "!karpenter.sh/initialized" } as
  * Pods are read for each step, because they come and go.
  */
 export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: ClaimView, known: Known): Known {
-  const isLookedFor = providerIdOf(record, claim) !== undefined;
+  const isLookedFor = providerIdIn(record, claim) !== undefined;
   const { youngNodes: _, ...rest } = known;
   return { ...rest, record, claim, instance, ...(isLookedFor && { nodes, otherYoungNodes }) };
 }
@@ -80,8 +80,8 @@ async function readGroup(record: NodeClaimRecord | undefined, { store }: ViewDep
   return (await store.launchGroup(record.cluster, record.launchGroup.id)) ?? "none";
 }
 
-function providerIdOf(record: NodeClaimRecord | undefined, claim: NodeClaim | undefined): string | undefined {
-  return record?.instance ? `aws:///${record.instance.zone}/${record.instance.id}` : claim?.status?.providerID;
+function providerIdIn(record: NodeClaimRecord | undefined, claim: NodeClaim | undefined): string | undefined {
+  return record?.instance ? providerIdOf(record.instance) : claim?.status?.providerID;
 }
 
 /**
@@ -94,7 +94,7 @@ async function nodesOf(
   { youngNodes }: Known,
   { kubernetes }: ViewDeps,
 ): Promise<Pick<ClaimView, "nodes" | "otherYoungNodes">> {
-  const providerId = providerIdOf(record, claim);
+  const providerId = providerIdIn(record, claim);
   if (providerId === undefined) return { nodes: [], otherYoungNodes: [] };
   const told = claim?.status?.nodeName;
   const nodeName = told ?? record?.nodeName;

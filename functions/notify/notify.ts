@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
-import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
+import { type Signal, UNTIL_WRITTEN_MS, wakeUpsFor } from "../../core/signals/signal.ts";
 import { answer, type HttpRequest, type HttpResponse } from "../adapters/function-url.ts";
 import type { PathToken } from "../adapters/path-token.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
@@ -54,14 +54,9 @@ async function ring(cluster: string, request: JsonObject, deps: NotifyDeps): Pro
 }
 
 /**
- * The webhook is called before the object is written: a function that reads at once may see the old state, and no
- * second notification follows.
- */
-const UNTIL_WRITTEN_MS = 1_000;
-
-/**
- * Delays wake-ups until the write has happened. Nodes that are created or become Ready need no delay, because the
- * lifecycle polls for them anyway and pods wait for them. The queues delay wake-ups of other kinds themselves.
+ * Delays wake-ups until the write has happened. Nodes that are created or become Ready need no delay, because pods
+ * wait for them, and the lifecycle looks again when it does not see what was told of. The queues delay wake-ups of
+ * other kinds themselves.
  */
 function afterTheWrite(wakeUp: WakeUp, request: JsonObject, signal: Signal): WakeUp {
   const isAwaited = signal.kind === "node-changed" && request["operation"] !== "DELETE";

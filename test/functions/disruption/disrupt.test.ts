@@ -4,8 +4,8 @@ import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab } from "
 
 const MINUTE_MS = 60_000;
 
-/** A lab with two nodes, each full with its pod, and the calls of disruption. */
-async function twoFullNodes(disruption: object) {
+/** A lab, and the calls of disruption. */
+function recordedLab() {
   const calls: PortCall[] = [];
   const lab = openLab(1, {
     before: (call) => {
@@ -13,6 +13,14 @@ async function twoFullNodes(disruption: object) {
       return undefined;
     },
   });
+  return { lab, calls };
+}
+
+const inWords = (calls: readonly PortCall[]): readonly string[] => calls.map(({ method, args }) => `${method} ${args[0]}`);
+
+/** The same with two nodes, each full with its pod. */
+async function twoFullNodes(disruption: object) {
+  const { lab, calls } = recordedLab();
   const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
   const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption });
   for (const object of [NODE_CLASS, pool, deployment(2, { cpu: "1500m" })]) lab.world.apply(object);
@@ -61,9 +69,7 @@ async function passesWhileTwoEmpty(): Promise<readonly (readonly string[])[]> {
   await clock.run({ until: clock.now() + 2 * MINUTE_MS });
   expect(lab.world.store.list("Node")).toEqual([]);
   lab.close();
-  return [...Map.groupBy(calls, ({ invocation }) => invocation?.id).values()].map((pass) =>
-    pass.map(({ method, args }) => `${method} ${args[0]}`),
-  );
+  return [...Map.groupBy(calls, ({ invocation }) => invocation?.id).values()].map(inWords);
 }
 
 it("nothing is read between a decision and its validation, and a command ends in the pass that ends its NodeClaims", async () => {
@@ -86,13 +92,7 @@ it.for([
   { left: "none is left", pods: 0, reads: false },
   { left: "others are left", pods: 1, reads: true },
 ])("after the end of a node, of which $left, the cluster is read: $reads", async ({ pods, reads }) => {
-  const calls: string[] = [];
-  const lab = openLab(1, {
-    before: (call) => {
-      if (call.invocation?.name === "disruption") calls.push(`${call.method} ${call.args[0]}`);
-      return undefined;
-    },
-  });
+  const { lab, calls } = recordedLab();
   const { clock } = lab.world;
   for (const object of [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(pods, { cpu: "1" })]) lab.world.apply(object);
   // Between two sweeps.
@@ -101,6 +101,6 @@ it.for([
   await lab.deps.wakeUps.wake([{ kind: "disruption", cluster: lab.deps.cluster.name, cause: "NodesRemoved" }]);
   await clock.run({ until: clock.now() + 5_000 });
   lab.close();
-  expect(calls.some((call) => call.startsWith("commands"))).toBe(true);
-  expect(calls.includes("list Node")).toBe(reads);
+  expect(inWords(calls).some((call) => call.startsWith("commands"))).toBe(true);
+  expect(inWords(calls).includes("list Node")).toBe(reads);
 });
