@@ -58,6 +58,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: "a node is labelled initialized before its record names it",
+    within: 40,
+    edits: [{ file: "core/lifecycle/joining.ts", find: "if (isReadyAlready && !isNamed) return nameIt;", replace: "" }],
+  },
+  {
     name: "missing client token: each CreateFleet is a new one",
     within: 40,
     edits: [{ file: LAUNCH, find: "deps.fleet.launch(request)", replace: "deps.fleet.launch({ ...request, clientToken: deps.newId() })" }],
