@@ -36,6 +36,13 @@ export function waitForOneNode(pods: readonly Pod[], records: readonly NodeClaim
   return nodes.size === 1 && !nodes.has(undefined);
 }
 
+/**
+ * Whether one node alone is on its way: of pods that all have places, it is the one that those wait for which are not
+ * bound.
+ */
+export const startsAlone = (records: readonly NodeClaimRecord[]): boolean =>
+  records.filter(({ initializedAt, terminating }) => initializedAt === undefined && terminating === undefined).length === 1;
+
 const underWay = (records: readonly NodeClaimRecord[], now: number): ReadonlyMap<string, string> =>
   nominationsOf(
     records.filter(({ initializedAt }) => initializedAt === undefined),

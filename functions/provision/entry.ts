@@ -7,7 +7,8 @@ import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { type Quiet, unlessQuiet } from "../shared/quiet-sweep.ts";
-import { provision } from "./provision.ts";
+import { ABOUT_PODS, provision } from "./provision.ts";
+import { isSeenAlready, noteLook } from "./seen-already.ts";
 import { keepReplicas } from "./static.ts";
 
 /**
@@ -18,8 +19,13 @@ export const provisionEntry = (deps: EntryDeps) =>
   entry(
     {
       controller: "provision",
-      onWakeUp: async (wakeUp, cluster) =>
-        void (await plan(wakeUp.kind === "provision" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind }, cluster)),
+      onWakeUp: async (wakeUp, cluster, sentAt) => {
+        const reason = wakeUp.kind === "provision" ? wakeUp : ({ cause: "Unknown", detail: wakeUp.kind } as const);
+        if (ABOUT_PODS.has(reason.cause) && isSeenAlready(sentAt, cluster)) return;
+        const began = cluster.now();
+        await plan(reason, cluster);
+        if (reason.cause !== "NodeRegistered") noteLook(began, cluster);
+      },
       onSweep: (cluster) => unlessQuiet("provision", cluster, (asked) => plan({ cause: "Sweep" }, asked)),
       sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),
       inOrder: true,

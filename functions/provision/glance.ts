@@ -1,8 +1,9 @@
+import type { Plan } from "../../core/model/plan.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import { isProvisionable } from "../../core/pods/predicates.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
-import { movingPods, openPods, waitForOneNode } from "../../core/provisioning/glance.ts";
+import { movingPods, openPods, startsAlone, waitForOneNode } from "../../core/provisioning/glance.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { goingNames } from "../adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -21,13 +22,39 @@ type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly wai
  * pods are in no list.
  */
 export async function glance(reason: WakeUpReason<"provision">, table: TableReading, deps: ClusterDeps): Promise<Glance> {
-  const unbound = (await deps.kubernetes.list(...UNBOUND_PODS)) as readonly Pod[];
   const { records } = table;
+  openUntil.delete(deps.cluster);
+  if (reason.cause === "NodeRegistered" && placesForAll.has(deps.cluster) && startsAlone(records)) return { isIdle: true };
+  const unbound = (await deps.kubernetes.list(...UNBOUND_PODS)) as readonly Pod[];
   const pods = openPods(unbound, records, deps.now());
   if (reason.cause === "NodeRegistered" && waitForOneNode(pods, records, deps.now())) return { isIdle: true };
   if (pods.length === 0 && !(await anyMustMove(table, deps))) return { isIdle: true };
   const coming = withUntriedPods({ pods }).pods.filter(isProvisionable);
-  return { isIdle: false, waitMs: batchingWait(reason, coming, records, deps), pods: coming };
+  const waitMs = batchingWait(reason, coming, records, deps);
+  openUntil.set(deps.cluster, deps.now() + waitMs);
+  return { isIdle: false, waitMs, pods: coming };
+}
+
+/** Until when the batching window that the last look of this process found is open, ms since the epoch. */
+const openUntil = new WeakMap<object, number>();
+
+/**
+ * How long the batching window stays open that this process knows of, ms. Pods that come without a pause send a wake-up
+ * each second, and one that is received just after a look would find nothing new.
+ */
+export const knownWait = ({ cluster, now }: Pick<ClusterDeps, "cluster" | "now">): number =>
+  Math.max(0, (openUntil.get(cluster) ?? Number.NEGATIVE_INFINITY) - now());
+
+/**
+ * The clusters in which the last plan of this process had a place for each pod, by their facts objects. Pods that have
+ * come since have a wake-up of their own.
+ */
+const placesForAll = new WeakSet<object>();
+
+/** Notes whether a plan has a place for each pod. */
+export function notePlaces({ podErrors }: Pick<Plan, "podErrors">, { cluster }: Pick<ClusterDeps, "cluster">): void {
+  if (Object.keys(podErrors).length === 0) placesForAll.add(cluster);
+  else placesForAll.delete(cluster);
 }
 
 /** A cluster of more nodes has lists that are longer than a page, which a warm function remembers. */

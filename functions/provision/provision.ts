@@ -34,7 +34,7 @@ import { reportSetAside } from "../shared/report-set-aside.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
-import { glance, readTable, restOf, UNBOUND_PODS } from "./glance.ts";
+import { glance, knownWait, notePlaces, readTable, restOf, UNBOUND_PODS } from "./glance.ts";
 import { isHeldOpen } from "./held-open.ts";
 import { nominateNodes } from "./nominate.ts";
 import { publishPodEvents, publishPoolEvents } from "./plan-events.ts";
@@ -56,7 +56,7 @@ const MAX_REST_MS = 1_000;
 export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<Quiet | undefined> {
   const wake = (wakeUp: WakeUpReason<"provision"> & { readonly delayMs?: number }): Promise<void> =>
     deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...wakeUp }]);
-  let cause = reason;
+  let cause: WakeUpReason<"provision"> = reason;
   let isOverdue = false;
   if (reason.cause === "Sweep" && !deps.settings.capacityBuffer) {
     const rest = await restOf(deps);
@@ -64,9 +64,15 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     if (rest === "nothing moves") return undefined;
   }
   if (reason.cause !== "Sweep" && !deps.settings.capacityBuffer) {
+    const restMs = knownWait(deps);
+    const hasRested = restMs > 0 && restMs <= MAX_REST_MS;
+    if (hasRested) {
+      await deps.sleep(restMs);
+      cause = PODS_COMING;
+    }
     const table = await readTable(deps);
-    let seen = await glance(reason, table, deps);
-    if (!seen.isIdle && seen.waitMs > 0 && seen.waitMs <= MAX_REST_MS) {
+    let seen = await glance(cause, table, deps);
+    if (!hasRested && !seen.isIdle && seen.waitMs > 0 && seen.waitMs <= MAX_REST_MS) {
       await deps.sleep(seen.waitMs);
       cause = PODS_COMING;
       seen = await glance(cause, table, deps);
@@ -88,6 +94,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   if (outcome?.waitMs !== undefined && (await isHeldOpen(outcome.pending, deps))) {
     outcome = await decide(PODS_COMING, deps, { isOverdue: true });
   }
+  if (outcome?.plan !== undefined) notePlaces(outcome.plan, deps);
   if (outcome === undefined) {
     await wake(putOff(reason));
     return undefined;
@@ -120,7 +127,7 @@ const LEASE_AGE_MS = 60_000;
 const BUYING_LEASE_AGE_MS = 5_000;
 
 /** Causes that no change of a definition has: a plan for them may use definitions that were read a moment ago. */
-const ABOUT_PODS: ReadonlySet<string> = new Set<WakeUpReason<"provision">["cause"]>([
+export const ABOUT_PODS: ReadonlySet<string> = new Set<WakeUpReason<"provision">["cause"]>([
   ...(["PodsUnschedulable", "PodsComing", "PodsWaiting", "NodeClaimTerminating"] as const),
   ...(["NodeRegistered", "NodeInitialized", "NodeClaimRemoved"] as const),
 ]);

@@ -1,4 +1,4 @@
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Log } from "../../core/ports/log.ts";
 import { isSweep, type WakeUp, type WakeUps } from "../../core/ports/wake-ups.ts";
 import { parseWakeUp } from "../adapters/aws/wake-up-queue.ts";
@@ -46,8 +46,8 @@ export interface EntryDeps<D extends ClusterDeps = ClusterDeps> extends Reconcil
 export interface Entry<D extends ClusterDeps> {
   /** Name of the function, for metrics. */
   readonly controller: string;
-  /** Handles a wake-up of one cluster. */
-  readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
+  /** Handles a wake-up of one cluster, which was sent at a time, ms since the epoch. */
+  readonly onWakeUp: (wakeUp: WakeUp, deps: D, sentAt: number) => Promise<void>;
   /** Sweeps one cluster. */
   readonly onSweep: (deps: D) => Promise<void>;
   /** The wake-up, on the function's own queue, that has one cluster swept. */
@@ -120,12 +120,17 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
       return undefined;
     }
     const invocation = {};
-    const handle = async (body: string): Promise<void> => {
+    const handle = async (body: string, { attributes }: SQSRecord): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const { cluster } = wakeUp;
       // A sweep of another function is only on its way through this one's queue.
       if (isSweep(wakeUp) && wakeUp.kind === sweepOf(cluster).kind) await sweep(cluster, context, invocation);
-      else await inTime(() => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps), invocation), context, deps.later);
+      else
+        await inTime(
+          () => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps, Number(attributes.SentTimestamp)), invocation),
+          context,
+          deps.later,
+        );
     };
     return inOrder ? eachRecordInOrder(event, handle, log) : eachRecord(event, handle, log);
   };

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import { movingPods, waitForOneNode } from "../../../core/provisioning/glance.ts";
+import { movingPods, startsAlone, waitForOneNode } from "../../../core/provisioning/glance.ts";
 import { at, NOW, pod, record } from "../../support/builders.ts";
 
 const named = (name: string): Pod => pod(name, {}, { uid: name });
 const planned = (name: string, pods: readonly string[], change: Partial<NodeClaimRecord> = {}): NodeClaimRecord =>
   record({ name, podUids: pods, launchedAt: NOW - 30_000, ...change });
+
+const ending = (name: string): NodeClaimRecord => planned(name, [], { terminating: { reason: "deleted", at: NOW } });
 
 describe("a glance at the pods", () => {
   it.for([
@@ -40,6 +42,15 @@ describe("a glance at the pods", () => {
     { name: "one node that takes pods", records: [planned("one", ["a", "b"], { initializedAt: NOW })], waits: false },
   ])("pods that wait for $name: $waits", ({ records, waits }) => {
     expect(waitForOneNode([named("a"), named("b")], records, NOW)).toBe(waits);
+  });
+
+  it.for([
+    { name: "one node", records: [planned("one", []), planned("up", [], { initializedAt: NOW })], alone: true },
+    { name: "one node beside one that ends", records: [planned("one", []), ending("two")], alone: true },
+    { name: "two nodes", records: [planned("one", []), planned("two", [])], alone: false },
+    { name: "no node", records: [planned("up", [], { initializedAt: NOW })], alone: false },
+  ])("$name that starts, starts alone: $alone", ({ records, alone }) => {
+    expect(startsAlone(records)).toBe(alone);
   });
 
   it("no pods wait for no node", () => {
