@@ -6,6 +6,7 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 import { isNameOf } from "./identity.ts";
+import { initializedNode, whatIsMissing } from "./initialization.ts";
 import { hasTaint, isRegistered, registeredNode } from "./registration.ts";
 
 /**
@@ -77,14 +78,19 @@ export interface Opening {
   readonly node: Node;
 }
 
-/** How a held node is opened; undefined when it is not the NodeClaim's, or the NodeClaim is not that far or ends. */
+/**
+ * How a held node is opened; undefined when it is not the NodeClaim's, or the NodeClaim is not that far or ends. Where
+ * the record names the node, the same write says that it is initialized.
+ */
 export function openingOf(record: NodeClaimRecord, claim: NodeClaim, node: Node, instance: Instance): Opening | undefined {
   const { heldFor, podUids: uids } = record;
   const isLaunched = isTrue(claim.status?.conditions, "Launched") && record.instance?.id === instance.id;
   const isOwn = record.uid === claim.metadata.uid && isNameOf(node.metadata.name, instance);
   const isEnding = record.terminating !== undefined || claim.metadata.deletionTimestamp !== undefined;
   if (heldFor === undefined || !isLaunched || !isOwn || isEnding || isRegistered(node)) return undefined;
-  return { pods: heldFor, uids, node: registeredNode(node, claim) };
+  const joined = registeredNode(node, claim);
+  const isNamed = record.nodeName === node.metadata.name;
+  return { pods: heldFor, uids, node: isNamed && whatIsMissing(joined, claim) === undefined ? initializedNode(joined) : joined };
 }
 
 /** Whether nothing but our own taint keeps pods from a node. Startup taints are not looked at: they may stay long. */

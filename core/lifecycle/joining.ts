@@ -1,7 +1,6 @@
 import { lineOf } from "../announcements/log-events.ts";
-import { registered as registeredEntry } from "../history/claim-entries.ts";
 import type { ConditionChange } from "../model/conditions.ts";
-import { INITIALIZED, REGISTERED, UNREGISTERED_TAINT, ZONE } from "../model/labels.ts";
+import { REGISTERED, UNREGISTERED_TAINT, ZONE } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
@@ -10,7 +9,7 @@ import { NODE_NOT_FOUND, writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
 import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
 import { isNameOf } from "./identity.ts";
-import { whatIsMissing } from "./initialization.ts";
+import { initializedNode, isInitialized, namedRecord, whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
 import { markTerminating, NODE_DELETED, timeOut } from "./mark-terminating.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode } from "./registration.ts";
@@ -36,15 +35,10 @@ export function register(view: ClaimView, record: NodeClaimRecord, claim: NodeCl
   }
   const { name } = node.metadata;
   const isNamed = record.nodeName === name;
-  const next = { ...record, nodeName: name };
-  const nameIt: Step = {
-    actions: [{ type: "WriteRecord", record: next, history: [registeredEntry(next, name, view.now)] }],
-    again: true,
-  };
+  const nameIt: Step = { actions: [{ type: "WriteRecord", ...namedRecord(record, name, view.now) }], again: true };
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
     const joined = registeredNode(node, claim);
     const isReadyAlready = whatIsMissing(joined, claim) === undefined;
-    // Once it has the label, the node is no longer among those that are looked for: the record names it before.
     if (isReadyAlready && !isNamed) return nameIt;
     const write: Action = { type: "WriteNode", node: isReadyAlready ? initializedNode(joined) : joined };
     return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
@@ -70,13 +64,6 @@ export function register(view: ClaimView, record: NodeClaimRecord, claim: NodeCl
     again: true,
   };
 }
-
-const isInitialized = ({ metadata }: Node): boolean => metadata.labels?.[INITIALIZED] === "true";
-
-const initializedNode = (node: Node): Node => ({
-  ...node,
-  metadata: { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } },
-});
 
 const labelInitialized = (node: Node): Step => ({ actions: [{ type: "WriteNode", node: initializedNode(node) }], again: true });
 

@@ -17,8 +17,9 @@ export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
   entry(
     {
       controller: "lifecycle",
-      async onWakeUp(wakeUp, cluster) {
-        if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp, { ...cluster, fleet: measuredFleet(cluster) });
+      async onWakeUp(wakeUp, cluster, sentAt) {
+        if (wakeUp.kind === "claim")
+          await reconcileClaim(wakeUp.claim, { ...wakeUp, sentAt }, { ...cluster, fleet: measuredFleet(cluster) });
         else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);
       },
       onSweep: (cluster) => unlessQuiet("lifecycle", { ...cluster, fleet: measuredFleet(cluster) }, sweep),

@@ -13,6 +13,8 @@ export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & 
   readonly otherYoungNodes?: readonly Node[];
   /** The nodes that are not initialized, as the look that this pass began with has listed them. */
   readonly youngNodes?: readonly Node[];
+  /** The nodes that this pass is the one to open, as a key (open-together.ts). */
+  readonly opens?: string;
   /** Another has changed or removed what was about to be written: nothing is taken for granted. */
   readonly isContested?: true;
   /** As this pass has written it. */
@@ -24,9 +26,21 @@ export type Known = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & 
 /**
  * What a performed action means for the rest of its step. A function says what the action has changed; the rest of the
  * step follows. "look again" ends the step, and the next one is decided from what is read then; with `lookAgainWith`,
- * what that holds is not read. "later": it was refused, and is tried again after a pause.
+ * what that holds is not read, and the passes of `others` go on with what is known of them. "later": it was refused,
+ * and is tried again after a pause.
  */
-export type Performed = "done" | "look again" | "later" | Change | { readonly lookAgainWith: Known };
+export type Performed = "done" | "look again" | "later" | Change | LookAgain;
+
+export interface LookAgain {
+  readonly lookAgainWith: Known;
+  readonly others?: readonly OtherPass[];
+}
+
+/** Another NodeClaim whose next step this pass has taken with its own. */
+export interface OtherPass {
+  readonly name: string;
+  readonly known: Known;
+}
 
 type Change = (known: Known) => Known;
 

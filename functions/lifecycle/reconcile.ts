@@ -1,5 +1,5 @@
 import { LruMap } from "../../core/lib/lru-map.ts";
-import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
+import type { Action, ClaimView, Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError, ThrottledError, UnreadableRecordError } from "../../core/ports/errors.ts";
@@ -7,7 +7,7 @@ import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import { UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
-import type { Known } from "./known.ts";
+import type { Known, OtherPass, Performed } from "./known.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { lookFor } from "./look.ts";
 import { perform } from "./perform.ts";
@@ -50,7 +50,10 @@ function isRepeated(name: string, dueAt: number, deps: LifecycleDeps): boolean {
 }
 
 /** What a wake-up for a NodeClaim says of its cause. */
-export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about">;
+export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about"> & {
+  /** When it was sent, ms since the epoch. */
+  readonly sentAt?: number;
+};
 
 /**
  * Reconciles one NodeClaim: takes it as far as it can go now, and sends a wake-up for when the next step is due. It may
@@ -61,23 +64,34 @@ export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueA
  * is left alone. When the time has come, or the node has changed, and what the NodeClaim waits for has not come, that
  * is all: the next look has a wake-up of the same chain, and nothing is written.
  */
-export async function reconcileClaim(name: string, { dueAt, about }: ClaimCause, deps: LifecycleDeps): Promise<void> {
+export function reconcileClaim(name: string, cause: ClaimCause, deps: LifecycleDeps): Promise<void> {
+  return endedWell(name, () => lookAndAdvance(name, cause, deps), deps);
+}
+
+async function lookAndAdvance(name: string, { dueAt, about, sentAt = Number.NaN }: ClaimCause, deps: LifecycleDeps): Promise<void> {
+  // The record alone says whether another chain of wake-ups looks after the NodeClaim.
+  const record = dueAt === undefined && about === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
+  // The NodeClaim of a record that is gone is done with, or for the sweep to adopt.
+  if (dueAt !== undefined && (record?.dueAt !== dueAt || isRepeated(name, dueAt, deps))) return;
+  // A held node is not registered before it is Ready, which is told, too.
+  if (about === "new-node" && record?.heldFor !== undefined) return;
+  // The pass that has initialized the node has written it after what is told: another has opened it with its own.
+  if (about !== undefined && record?.initializedAt !== undefined && sentAt <= record.initializedAt) return;
+  let look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
+  if (record !== undefined && dueAt === undefined && look.wakeAt !== undefined && !look.isSeen) {
+    await deps.sleep(UNTIL_WRITTEN_MS);
+    look = await lookFor(record, true, deps);
+  }
+  if (look.wakeAt === undefined) return advanceFully(name, { ...(record && { record }), ...look.known }, deps);
+  if (record === undefined || (dueAt === undefined && !look.isTaken)) return;
+  await deps.wakeUps.wake([wakeUpAt(look.wakeAt, record.dueAt, name, deps)]);
+  nextLooksOf(deps).set(name, { dueAt: record.dueAt, wakeAt: look.wakeAt });
+}
+
+/** Does the work of a pass, and ends it where EC2 or the record forbids to go on. */
+async function endedWell(name: string, work: () => Promise<void>, deps: LifecycleDeps): Promise<void> {
   try {
-    // The record alone says whether another chain of wake-ups looks after the NodeClaim.
-    const record = dueAt === undefined && about === undefined ? undefined : await deps.store.get(deps.cluster.name, name);
-    // The NodeClaim of a record that is gone is done with, or for the sweep to adopt.
-    if (dueAt !== undefined && (record?.dueAt !== dueAt || isRepeated(name, dueAt, deps))) return;
-    // A held node is not registered before it is Ready, which is told, too.
-    if (about === "new-node" && record?.heldFor !== undefined) return;
-    let look = record === undefined ? {} : await lookFor(record, dueAt === undefined, deps);
-    if (record !== undefined && dueAt === undefined && look.wakeAt !== undefined && !look.isSeen) {
-      await deps.sleep(UNTIL_WRITTEN_MS);
-      look = await lookFor(record, true, deps);
-    }
-    if (look.wakeAt === undefined) return await advanceFully(name, { ...(record && { record }), ...look.known }, deps);
-    if (dueAt === undefined) return;
-    await deps.wakeUps.wake([wakeUpAt(look.wakeAt, dueAt, name, deps)]);
-    nextLooksOf(deps).set(name, { dueAt, wakeAt: look.wakeAt });
+    await work();
   } catch (error) {
     if (error instanceof ThrottledError && error.retryAfterMs !== undefined) return await putOff(name, error.retryAfterMs, deps);
     unreadable(error, name, deps);
@@ -102,20 +116,33 @@ function putOffAt(now: number, wakeAt: number, { instance, terminating, launch }
   return { launchPutOffAt: now, ...(launch && { launchRequestedAt: wakeAt }) };
 }
 
+/** Takes a NodeClaim as far as it can go, and after it the others whose steps were taken with its own. */
 async function advanceFully(name: string, first: Known, deps: LifecycleDeps): Promise<void> {
+  const others = await advanceOne(name, first, deps);
+  const passes = others.map((other) => endedWell(other.name, () => advanceFully(other.name, other.known, deps), deps));
+  await Promise.all(passes);
+}
+
+async function advanceOne(name: string, first: Known, deps: LifecycleDeps): Promise<readonly OtherPass[]> {
+  const others: OtherPass[] = [];
   let known = first;
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     const { step, view } = await decide(await readView(name, deps, known), deps);
     const outcome = await performAll(step, name, seenIn(view, known), deps);
     known = outcome.known;
-    if (outcome.ending === "later") return sleepUntil({ wakeAt: deps.now() + REFUSED_RETRY_MS }, name, known, deps);
+    others.push(...(outcome.others ?? []));
+    if (outcome.ending === "later") {
+      await sleepUntil({ wakeAt: deps.now() + REFUSED_RETRY_MS }, name, known, deps);
+      return others;
+    }
     if (outcome.ending === "done" && !step.again) {
       const { wakeAt, waitsFor } = step;
       if (wakeAt !== undefined) await sleepUntil({ wakeAt, ...(waitsFor && { waitsFor }) }, name, known, deps);
-      return;
+      return others;
     }
   }
   await sleepUntil({ wakeAt: deps.now() + 1_000 }, name, known, deps);
+  return others;
 }
 
 /** The next step, and the view with the parts that were read for it. */
@@ -137,6 +164,7 @@ function unreadable(error: unknown, name: string, { log }: LifecycleDeps): void 
 interface Outcome {
   readonly ending: "done" | "look again" | "later";
   readonly known: Known;
+  readonly others?: readonly OtherPass[];
 }
 
 /**
@@ -147,15 +175,28 @@ async function performAll(step: Step, name: string, seen: Known, deps: Lifecycle
   let known = seen;
   try {
     for (const action of step.actions) {
-      const performed = await perform(action, name, known, deps);
+      const performed = await performOrReadNode(action, name, known, deps);
       if (typeof performed === "function") known = performed(known);
-      else if (typeof performed === "object") return { ending: "look again", known: performed.lookAgainWith };
-      else if (performed !== "done") return { ending: performed, known: {} };
+      else if (typeof performed === "object") {
+        const { lookAgainWith, others = [] } = performed;
+        return { ending: "look again", known: lookAgainWith, others };
+      } else if (performed !== "done") return { ending: performed, known: {} };
     }
     return { ending: "done", known };
   } catch (error) {
     if (error instanceof ConflictError || error instanceof NotFoundError) return { ending: "look again", known: { isContested: true } };
     throw error;
+  }
+}
+
+/** Kubelet and the node controllers write a node most while it joins: then it alone is read again. */
+async function performOrReadNode(action: Action, name: string, known: Known, deps: LifecycleDeps): Promise<Performed> {
+  try {
+    return await perform(action, name, known, deps);
+  } catch (error) {
+    if (!(error instanceof ConflictError) || action.type !== "WriteNode") throw error;
+    const { record, claim, instance } = known;
+    return { lookAgainWith: { record, claim, instance } };
   }
 }
 

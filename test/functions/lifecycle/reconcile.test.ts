@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
+import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
+import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { reconcileClaim } from "../../../functions/lifecycle/reconcile.ts";
 import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
+import { recordingLog } from "../../support/fakes.ts";
 
 /** A claim that has launched and waits for its node, on a clock that moves on by `slowMs` with each look at it. */
 async function tendWaitingClaim(slowMs: number) {
@@ -129,6 +132,40 @@ describe("a look for a node of which something is told", () => {
   });
 });
 
+describe("a node that kubelet writes in the moment in which it is registered", () => {
+  it("is read again, and its NodeClaim is not", async () => {
+    const kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 20_000 });
+    const asked: string[] = [];
+    let conflicts = 1;
+    const joined = node("joined", { ready: false });
+    const deps = {
+      ...{ cluster: { name: kept.cluster }, log: recordingLog(), metrics: memoryMetrics(), settings: {}, now: () => NOW },
+      store: { get: async () => kept, update: async (one: NodeClaimRecord) => one, isFirstWithin: async () => true },
+      fleet: { describe: async () => [{ ...INSTANCE, state: "running" }] },
+      wakeUps: { wake: async () => {} },
+      kubernetes: {
+        get: async (kind: string) => {
+          asked.push(`get ${kind}`);
+          return kind === "NodeClaim" ? nodeClaim({ conditions: ["Launched"] }) : undefined;
+        },
+        list: async (kind: string) => {
+          asked.push(`list ${kind}`);
+          return [joined];
+        },
+        update: async (kind: string, object: Node) => {
+          asked.push(`update ${kind}`);
+          if (conflicts-- > 0) throw new ConflictError("changed");
+          return object;
+        },
+        updateStatus: async (_: string, object: NodeClaim) => object,
+        publish: async () => {},
+      },
+    } as unknown as LifecycleDeps;
+    await reconcileClaim(kept.name, {}, deps);
+    expect(asked.slice(0, 5)).toEqual(["get NodeClaim", "list Node", "update Node", "list Node", "update Node"]);
+  });
+});
+
 describe("a wake-up that has nothing to look at", () => {
   it.for([
     { what: "for the next step of a NodeClaim whose record is gone", kept: undefined, cause: { dueAt: NOW } },
@@ -136,6 +173,11 @@ describe("a wake-up that has nothing to look at", () => {
       what: "for a node that has joined and is held until it is Ready",
       kept: record({ instance: INSTANCE, heldFor: [] }),
       cause: { about: "new-node" as const },
+    },
+    {
+      what: "for a change of a node, sent before a pass has initialized the node",
+      kept: record({ instance: INSTANCE, initializedAt: NOW - 1_000 }),
+      cause: { about: "node" as const, sentAt: NOW - 1_000 },
     },
   ])("$what reads nothing of the cluster", async ({ kept, cause }) => {
     // Any other call is one of a method that is missing here.
