@@ -55,6 +55,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
   let outcome: Outcome | undefined;
   let quietUntil: number | undefined;
   const decided = await withLease(cluster, async (lease, deps) => {
+    const readsFrom = deps.now();
     // This pass serves the wake-ups of pods and nodes that are on their way, too. Few come just after a sweep, and a
     // quiet cluster is to write nothing.
     if (!WAKE_UP_CAUSES.disruption[reason.cause].swarms && reason.cause !== "Sweep") await isFirstOfSwarm(deps);
@@ -63,9 +64,8 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
       readExpectedSavings(deps),
     ]);
     const before = withoutOthers(read);
-    // A sweep of provisioning that finds no pod looks no further, and one of disruption that comes while a command
-    // waits for its validation leaves it to the pass that validates it.
-    if (reason.cause === "Sweep" || (reason.cause === "Due" && isFresh)) await reportSetAside(read.setAside, deps);
+    // A sweep of provisioning that finds no pod looks no further.
+    if (isFresh) await reportSetAside(read.setAside, deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
@@ -126,7 +126,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
       events: report.events,
     };
     await noteNext(wakeTimes, deps);
-    notePass(reason.cause === "Sweep", deps);
+    notePass(readsFrom, isFresh, deps);
   });
   if (!decided) await putOff(cluster);
   // Without the lease: a thousand conditions and events must not keep the next decision waiting.

@@ -20,22 +20,26 @@ export const lookedAt = (dueAt: number): number => Math.ceil(dueAt / RASTER_MS) 
 /** A pass that was made so long before a sweep, ms, has seen what the sweep would. No benchmark has tuned it. */
 const PASS_SERVES_MS = 30_000;
 
-/** Sweeps tell of more than passes do, and read definitions anew, so not two in a row are left out, ms. */
+/** Sweeps read definitions anew, and tell of those that cannot be read, so one pass in so many ms does, too. */
 const SWEEPS_APART_MS = 1.5 * SWEEP_MS;
 
-/** The last passes of this process, ms since the epoch; keyed by the cluster's facts object. */
-const lastPasses = new WeakMap<object, { readonly any: number; readonly sweep: number }>();
+/** When passes of this process began, ms since the epoch; keyed by the cluster's facts object. */
+const lastPasses = new WeakMap<object, { readonly any: number; readonly fresh: number }>();
 
-/** Notes that everything has been looked at. */
-export function notePass(isSweep: boolean, { cluster, now }: Pick<WakeDeps, "cluster" | "now">): void {
+/**
+ * Notes that everything has been looked at.
+ * @param began when the pass began to read, ms since the epoch
+ * @param isFresh definitions have been read anew, as by a sweep
+ */
+export function notePass(began: number, isFresh: boolean, { cluster }: Pick<WakeDeps, "cluster">): void {
   const last = lastPasses.get(cluster);
-  lastPasses.set(cluster, { any: now(), sweep: isSweep ? now() : (last?.sweep ?? Number.NEGATIVE_INFINITY) });
+  lastPasses.set(cluster, { any: began, fresh: isFresh ? began : (last?.fresh ?? Number.NEGATIVE_INFINITY) });
 }
 
 /** Whether a pass that an event has woken has just done what a sweep would do. */
 export function isSweptAlready({ cluster, now }: Pick<WakeDeps, "cluster" | "now">): boolean {
   const last = lastPasses.get(cluster);
-  return last !== undefined && Math.abs(now() - last.any) < PASS_SERVES_MS && Math.abs(now() - last.sweep) < SWEEPS_APART_MS;
+  return last !== undefined && Math.abs(now() - last.any) < PASS_SERVES_MS && Math.abs(now() - last.fresh) < SWEEPS_APART_MS;
 }
 
 const nextDocument = (cluster: string): string => `disruption-next/${cluster}`;
@@ -96,12 +100,17 @@ export function awaitedValidation(commands: readonly CommandRecord[], now: numbe
   return validating.length > 0 && dueAt > now ? dueAt : undefined;
 }
 
+/** How long ago a pass may have begun that has seen what a wake-up tells of that swarms, ms. */
+const SWARM_MS = SETTLE_MS - UNTIL_WRITTEN_MS;
+
 /**
  * Whether no pass has been made in this span of time. Each pod that is bound or deleted, and each node that is removed,
  * sends a wake-up of its own; one pass serves all of them, whatever has woken it. No change is missed: a wake-up
- * arrives SETTLE_MS after its change, and the pass that stands for it began less than SETTLE_MS before.
+ * arrives SETTLE_MS after its change, and the pass that stands for it began less than SWARM_MS before. Of another
+ * process's passes the table knows the span in which they were made.
  */
-export function isFirstOfSwarm({ cluster, store, now }: Pick<WakeDeps, "cluster" | "store" | "now">): Promise<boolean> {
-  const span = SETTLE_MS - UNTIL_WRITTEN_MS;
-  return store.isFirstWithin(cluster.name, `swarm/${Math.floor(now() / span)}`, now(), 2 * SETTLE_MS);
+export async function isFirstOfSwarm({ cluster, store, now }: Pick<WakeDeps, "cluster" | "store" | "now">): Promise<boolean> {
+  const sinceMs = now() - (lastPasses.get(cluster)?.any ?? Number.NEGATIVE_INFINITY);
+  if (sinceMs >= 0 && sinceMs < SWARM_MS) return false;
+  return store.isFirstWithin(cluster.name, `swarm/${Math.floor(now() / SWARM_MS)}`, now(), 2 * SETTLE_MS);
 }

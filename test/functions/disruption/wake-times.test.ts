@@ -59,9 +59,9 @@ describe("the times of passes", () => {
   ])("a sweep is left out $what: $want", ({ sweptMs, passedMs, want }) => {
     const { deps, pass } = open();
     expect(isSweptAlready(deps)).toBe(false);
-    notePass(true, deps);
+    notePass(NOW, true, deps);
     pass(sweptMs);
-    notePass(false, deps);
+    notePass(NOW + sweptMs, false, deps);
     pass(passedMs);
     expect(isSweptAlready(deps)).toBe(want);
   });
@@ -98,6 +98,18 @@ describe("the times of passes", () => {
     pass(1);
     expect(await isFirstOfSwarm(deps)).toBe(true);
   });
+});
+
+it.for([
+  { ms: 3_999, isFirst: false },
+  { ms: 4_000, isFirst: true },
+  // The clock was set back.
+  { ms: -1, isFirst: true },
+])("a wake-up of a pod $ms ms after a pass of this process has begun is the first of its swarm: $isFirst", async ({ ms, isFirst }) => {
+  const { deps, pass } = open();
+  notePass(NOW, false, deps);
+  pass(ms);
+  expect(await isFirstOfSwarm(deps)).toBe(isFirst);
 });
 
 describe("a command that waits for its validation", () => {
