@@ -28,12 +28,6 @@ export interface CatalogClusterDeps extends ClusterDeps {
 }
 
 /**
- * How old the look for a Karpenter may be that a sweep goes by, ms: sweeps of two functions share one. What has changed
- * sends a wake-up, which looks anew.
- */
-const SWEPT_LEASE_AGE_MS = 90_000;
-
-/**
  * Wake-ups and the sweep refresh NodeClasses, NodePools and NodeOverlays. The schedule "prices" reads the region's
  * offerings, once for all clusters of an account; the first sweep of a new deployment, which has no offerings yet, does
  * so too.
@@ -46,8 +40,8 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
     return memory;
   };
   /** While a Karpenter runs, it writes these objects: two writers would overwrite each other's hashes. */
-  const refresh = async (cluster: CatalogClusterDeps, leaseAgeMs = 0): Promise<void> => {
-    if (!(await standsStill(cluster, leaseAgeMs))) await refreshNodeClasses(cluster, memoryOf(cluster.cluster.name));
+  const refresh = async (cluster: CatalogClusterDeps): Promise<void> => {
+    if (!(await standsStill(cluster))) await refreshNodeClasses(cluster, memoryOf(cluster.cluster.name));
   };
   const perCluster = entry(
     {
@@ -56,11 +50,7 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
       async onSweep(cluster) {
         const { zonalShift } = cluster;
         const isShiftable = zonalShift !== undefined && cluster.settings.zonalShift;
-        await Promise.all([
-          refresh(cluster, SWEPT_LEASE_AGE_MS),
-          refreshPaidCapacity(cluster),
-          isShiftable && markShiftedZones({ ...cluster, zonalShift }),
-        ]);
+        await Promise.all([refresh(cluster), refreshPaidCapacity(cluster), isShiftable && markShiftedZones({ ...cluster, zonalShift })]);
       },
       sweepOf: (cluster) => ({ kind: "catalog", cluster, cause: "Sweep" }),
     },

@@ -7,13 +7,8 @@ import { publishOnce } from "./publish-once.ts";
 const LOG_WINDOW_MS = 10 * 60_000;
 const EVENT_WINDOW_MS = 60 * 60_000;
 
-/** When no Karpenter ran, as far as this process knows, ms since the epoch; keyed by the cluster's facts object. */
+/** When no Karpenter ran, as far as this process knows; keyed by the cluster's facts object. */
 const noneAt = new WeakMap<object, number>();
-
-/** When no Karpenter ran, as far as any function knows: the version of this document, ms since the epoch, or RUNS. */
-export const NO_KARPENTER = "no-karpenter/";
-const RUNS = "runs";
-const NOTHING = new Uint8Array();
 
 type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settings" | "log" | "now">;
 
@@ -22,26 +17,18 @@ type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settin
  * pod, and each would undo the other's disruptions, so while it runs nothing new is decided here: no plan, no
  * disruption, no status. NodeClaims that have a record go on. Tells so in one sentence, as an error in the log and on
  * each NodePool. The setting BESIDE_KARPENTER turns this off.
- * @param maxAgeMs how long ago a function may have seen that none runs, for a decision that another one confirms
+ * @param maxAgeMs how long ago this process may have seen that none runs, for a decision that another one confirms
  */
 export async function standsStill(deps: BesideDeps, maxAgeMs = 0): Promise<boolean> {
   if (deps.settings.besideKarpenter) return false;
-  const { cluster, store } = deps;
   const now = deps.now();
-  const isRecent = (at = Number.NEGATIVE_INFINITY): boolean => Math.abs(now - at) < maxAgeMs;
-  const document = `${NO_KARPENTER}${cluster.name}`;
-  if (isRecent(noneAt.get(cluster))) return false;
-  if (maxAgeMs > 0 && isRecent(Number((await store.documentVersion(document)) ?? Number.NaN))) return false;
+  if (Math.abs(now - (noneAt.get(deps.cluster) ?? Number.NEGATIVE_INFINITY)) < maxAgeMs) return false;
   const leases = await karpenterLeases(deps);
   const running = runningKarpenter(leases, now);
   if (running === undefined) {
-    noneAt.set(cluster, now);
-    await store.putDocument(document, NOTHING, String(now));
+    noneAt.set(deps.cluster, now);
     return false;
   }
-  // A look of a moment ago serves nobody any more.
-  noneAt.delete(cluster);
-  if ((await store.documentVersion(document)) !== RUNS) await store.putDocument(document, NOTHING, RUNS);
   await report(running, deps);
   return true;
 }

@@ -3,7 +3,6 @@ import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { readDocument } from "../adapters/store/read-document.ts";
 import { VERSION } from "../adapters/version.ts";
 import { lastActivity } from "./active-store.ts";
-import { NO_KARPENTER } from "./beside-karpenter.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**
@@ -135,8 +134,8 @@ const FLEET_CLEANUPS = new Set(["removeLaunchTemplates"]);
 const STORE_REPORTS = new Set(["isFirstWithin", "acquireLease", "renewLease", "releaseLease", "addHistory"]);
 const STORE_READS = new Set(["get", "list", "byInstance", "unavailable", "commands", "documentVersion", "getDocument", "history"]);
 
-/** Documents that only tell why nodes stay (the history), when the next pass is due, or when no Karpenter ran. */
-const TOLD = ["stays/", "disruption-next/", NO_KARPENTER];
+/** Documents that only tell why nodes stay (the history), or when the next pass is due. */
+const TOLD = ["stays/", "disruption-next/"];
 
 /** The ports, which note what is asked and whether anything is written or anybody is woken. */
 function recording<D extends SweepDeps>(deps: D) {

@@ -7,7 +7,7 @@ import { recordingLog } from "../../support/fakes.ts";
 type Deps = Parameters<typeof standsStill>[0];
 
 /** A cluster whose API server answers a list of Leases so. */
-function cluster(leases: () => unknown, settings: Partial<Deps["settings"]> = {}, documents = new Map<string, string>()) {
+function cluster(leases: () => unknown, settings: Partial<Deps["settings"]> = {}) {
   const log = recordingLog();
   const asked: string[] = [];
   const told = new Set<string>();
@@ -17,12 +17,7 @@ function cluster(leases: () => unknown, settings: Partial<Deps["settings"]> = {}
     return kind === "Lease" ? leases() : [];
   };
   const deps = {
-    ...{ cluster: { name: "c" }, kubernetes: { list }, log, now: () => 1_000_000 },
-    store: {
-      isFirstWithin,
-      documentVersion: async (name: string) => documents.get(name),
-      putDocument: async (name: string, _: Uint8Array, version: string) => void documents.set(name, version),
-    },
+    ...{ cluster: { name: "c" }, kubernetes: { list }, store: { isFirstWithin }, log, now: () => 1_000_000 },
     settings: { ...DEFAULT_SETTINGS, ...settings },
   } as unknown as Deps;
   return { deps, log, asked };
@@ -69,26 +64,4 @@ it("a failure that passes is not taken for a cluster without Karpenter", async (
     throw new ThrottledError("too many requests");
   });
   await expect(standsStill(deps)).rejects.toThrow("too many requests");
-});
-
-it("a look of one function serves another for as long as that one allows", async () => {
-  const documents = new Map<string, string>();
-  const looks = cluster(() => [], {}, documents);
-  const another = cluster(() => RUNNING, {}, documents);
-  expect([await standsStill(looks.deps), await standsStill(another.deps, 60_000), another.asked]).toEqual([false, false, []]);
-  expect(await standsStill({ ...another.deps, now: () => 1_060_000 }, 60_000)).toBe(false);
-  expect(another.asked).toHaveLength(1);
-});
-
-it("a function that looks anew sees a Karpenter that another has not seen a moment ago", async () => {
-  const documents = new Map<string, string>();
-  await standsStill(cluster(() => [], {}, documents).deps);
-  expect(await standsStill(cluster(() => RUNNING, {}, documents).deps)).toBe(true);
-});
-
-it("once one function has seen a Karpenter, no other goes by an earlier look", async () => {
-  const documents = new Map<string, string>();
-  const [first, second, third] = [() => [], () => RUNNING, () => RUNNING].map((leases) => cluster(leases, {}, documents).deps);
-  if (first && second && third)
-    expect([await standsStill(first), await standsStill(second), await standsStill(third, 60_000)]).toEqual([false, true, true]);
 });
