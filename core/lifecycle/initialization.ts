@@ -1,11 +1,8 @@
-import { registered as registeredEntry } from "../history/claim-entries.ts";
 import { ownValue } from "../lib/own-value.ts";
 import { isTrue } from "../model/conditions.ts";
-import type { HistoryEntry } from "../model/history-entry.ts";
 import { INITIALIZED } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { parseQuantity } from "../model/quantity.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 
@@ -44,16 +41,3 @@ export const initializedNode = (node: Node): Node => ({
   ...node,
   metadata: { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } },
 });
-
-/**
- * The record with the name of its node, and what history tells of that. It is written before the node has the label
- * "initialized": from then on the node is no longer among those that are looked for.
- */
-export function namedRecord(
-  record: NodeClaimRecord,
-  nodeName: string,
-  now: number,
-): { readonly record: NodeClaimRecord; readonly history: readonly HistoryEntry[] } {
-  const next = { ...record, nodeName };
-  return { record: next, history: [registeredEntry(next, nodeName, now)] };
-}

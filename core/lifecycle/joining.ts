@@ -9,10 +9,10 @@ import { NODE_NOT_FOUND, writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
 import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
 import { isNameOf } from "./identity.ts";
-import { initializedNode, isInitialized, namedRecord, whatIsMissing } from "./initialization.ts";
+import { initializedNode, isInitialized, whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
 import { markTerminating, NODE_DELETED, timeOut } from "./mark-terminating.ts";
-import { hasTaint, isOwnedBy, isRegistered, registeredNode } from "./registration.ts";
+import { hasTaint, isOwnedBy, isRegistered, namedRecord, registeredNode } from "./registration.ts";
 import { isRegistrationGivenUp } from "./time-limits.ts";
 import { nodePoll } from "./waiting.ts";
 

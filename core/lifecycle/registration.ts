@@ -1,6 +1,9 @@
+import { registered as registeredEntry } from "../history/claim-entries.ts";
+import type { HistoryEntry } from "../model/history-entry.ts";
 import { DO_NOT_SYNC_TAINTS, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Taint } from "../model/taint.ts";
 
 /** Whether the node has a taint of this key and effect; its value does not count. */
@@ -70,4 +73,17 @@ export function withFinalizer(finalizers: readonly string[] | undefined): readon
 /** The finalizers without ours. */
 export function withoutFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
   return (finalizers ?? []).filter((finalizer) => finalizer !== TERMINATION_FINALIZER);
+}
+
+/**
+ * The record with the name of its node, and what history tells of that. It is written before the node has the label
+ * "initialized": from then on the node is no longer among those that are looked for.
+ */
+export function namedRecord(
+  record: NodeClaimRecord,
+  nodeName: string,
+  now: number,
+): { readonly record: NodeClaimRecord; readonly history: readonly HistoryEntry[] } {
+  const next = { ...record, nodeName };
+  return { record: next, history: [registeredEntry(next, nodeName, now)] };
 }

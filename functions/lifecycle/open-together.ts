@@ -1,6 +1,6 @@
 import { contentHash } from "../../core/lib/fnv.ts";
 import { OPENING_MS, type Opening, openingOf } from "../../core/lifecycle/hold.ts";
-import { namedRecord } from "../../core/lifecycle/initialization.ts";
+import { namedRecord } from "../../core/lifecycle/registration.ts";
 import type { Instance } from "../../core/model/instance.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";

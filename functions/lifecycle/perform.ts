@@ -11,7 +11,7 @@ import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER, ZONE_ID } from "../.
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
@@ -221,6 +221,8 @@ async function writeNode(node: Node, name: string, known: Known, deps: Lifecycle
       await publishFinalized("Node", node, TERMINATION_FINALIZER, deps);
     return keepNode(written);
   } catch (error) {
+    // Kubelet and the node controllers write a node most while it joins: then it alone is read again.
+    if (error instanceof ConflictError) return { lookAgainWith: { record: known.record, claim: known.claim, instance: known.instance } };
     if (!(error instanceof RefusedError)) throw error;
     deps.log.error("node cannot be written", { ...claimLogFields(name), Node: { name: node.metadata.name }, error: error.message });
     const message = `Node ${node.metadata.name} cannot be written: ${error.message}`;

@@ -1,5 +1,5 @@
 import { LruMap } from "../../core/lib/lru-map.ts";
-import type { Action, ClaimView, Step } from "../../core/lifecycle/action.ts";
+import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError, ThrottledError, UnreadableRecordError } from "../../core/ports/errors.ts";
@@ -7,7 +7,7 @@ import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import { UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
-import type { Known, OtherPass, Performed } from "./known.ts";
+import type { Known, OtherPass } from "./known.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { lookFor } from "./look.ts";
 import { perform } from "./perform.ts";
@@ -175,7 +175,7 @@ async function performAll(step: Step, name: string, seen: Known, deps: Lifecycle
   let known = seen;
   try {
     for (const action of step.actions) {
-      const performed = await performOrReadNode(action, name, known, deps);
+      const performed = await perform(action, name, known, deps);
       if (typeof performed === "function") known = performed(known);
       else if (typeof performed === "object") {
         const { lookAgainWith, others = [] } = performed;
@@ -186,17 +186,6 @@ async function performAll(step: Step, name: string, seen: Known, deps: Lifecycle
   } catch (error) {
     if (error instanceof ConflictError || error instanceof NotFoundError) return { ending: "look again", known: { isContested: true } };
     throw error;
-  }
-}
-
-/** Kubelet and the node controllers write a node most while it joins: then it alone is read again. */
-async function performOrReadNode(action: Action, name: string, known: Known, deps: LifecycleDeps): Promise<Performed> {
-  try {
-    return await perform(action, name, known, deps);
-  } catch (error) {
-    if (!(error instanceof ConflictError) || action.type !== "WriteNode") throw error;
-    const { record, claim, instance } = known;
-    return { lookAgainWith: { record, claim, instance } };
   }
 }
 

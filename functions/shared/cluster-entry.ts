@@ -123,14 +123,10 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     const handle = async (body: string, { attributes }: SQSRecord): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const { cluster } = wakeUp;
+      const sentAt = Number(attributes.SentTimestamp);
       // A sweep of another function is only on its way through this one's queue.
       if (isSweep(wakeUp) && wakeUp.kind === sweepOf(cluster).kind) await sweep(cluster, context, invocation);
-      else
-        await inTime(
-          () => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps, Number(attributes.SentTimestamp)), invocation),
-          context,
-          deps.later,
-        );
+      else await inTime(() => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps, sentAt), invocation), context, deps.later);
     };
     return inOrder ? eachRecordInOrder(event, handle, log) : eachRecord(event, handle, log);
   };
