@@ -2,9 +2,9 @@
 
 // The program: all commands, of which a release has the lab as one.
 // In: the words of the command line. Out: an answer on standard output, or one sentence on standard error and exit code
-// 2. Each command is a folder of cli/ with a command.ts of one shape (cli/command.ts). Nothing imports this.
+// 2. Each command is a folder of cli/ with a command.ts of one shape (terminal/command.ts). Nothing imports this.
 
-import { endWithReader } from "../functions/adapters/command-line.ts";
+import { endWithReader } from "#terminal/command-line.ts";
 import { COMMANDS } from "./commands.ts";
 import { runCommandLine } from "./run.ts";
 

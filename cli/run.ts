@@ -1,11 +1,11 @@
-import { nearest } from "../core/lib/nearest.ts";
-import { asksForHelp, twoColumns } from "../functions/adapters/command-line.ts";
-import { PROGRAM } from "../functions/adapters/program.ts";
-import { VERSION } from "../functions/adapters/version.ts";
-import { fitted, WIDTH } from "./columns.ts";
-import { type Answer, type Command, commandHelp, type Print } from "./command.ts";
-import { InputError, sentenceOf } from "./input-error.ts";
-import { type Signs, signsOfLife } from "./signs.ts";
+import { nearest } from "#core/lib/nearest.ts";
+import { PROGRAM } from "#settings/program.ts";
+import { VERSION } from "#settings/version.ts";
+import { fitted, WIDTH } from "#terminal/columns.ts";
+import { type Answer, type Command, commandHelp, type Print } from "#terminal/command.ts";
+import { asksForHelp, twoColumns } from "#terminal/command-line.ts";
+import { InputError, sentenceOf } from "#terminal/input-error.ts";
+import { type Signs, signsOfLife } from "#terminal/signs.ts";
 
 /** Where the program prints. */
 export interface Streams {

@@ -1,7 +1,7 @@
-import { ownCaller } from "../functions/adapters/aws/own-caller.ts";
-import { type StackReader, stackOutputs } from "../functions/adapters/aws/stack-outputs.ts";
-import { InputError } from "./input-error.ts";
-import { DEFAULT_STACK } from "./scenario/arguments.ts";
+import { ownCaller } from "#adapters/aws/own-caller.ts";
+import { type StackReader, stackOutputs } from "#adapters/aws/stack-outputs.ts";
+import { DEFAULT_STACK } from "#terminal/arguments.ts";
+import { InputError } from "#terminal/input-error.ts";
 
 /** How a command names the table: itself, or by the stack that made it. */
 export interface TableChoice {

@@ -3,7 +3,7 @@ import { AccountRootPrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnPermission } from "aws-cdk-lib/aws-lambda";
 import { CfnSubscriptionFilter } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { VERSION } from "../functions/adapters/version.ts";
+import { VERSION } from "#settings/version.ts";
 import { auditFilterPattern } from "./audit-pattern.ts";
 import { letRoleIn, makeNodeRole } from "./clusters.ts";
 import { DEPLOYED } from "./deployed.ts";

@@ -5,7 +5,7 @@ import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import type { MetricName } from "../core/ports/metric-registry.ts";
+import type { MetricName } from "#core/ports/metric-registry.ts";
 import { FUNCTIONS, type FunctionName } from "./functions.ts";
 
 /** An alarm that a person on call needs. docs/operate.md has a runbook under its name. */

@@ -14,7 +14,7 @@ import { DIST, ROOT } from "./dist.ts";
  * does. `node infra/build.ts [NAME…]` prints a table and fails when a bundle is over its budget or does not load.
  */
 
-const CATALOGUE = "functions/adapters/catalogue";
+const CATALOGUE = "adapters/catalogue";
 
 /** One bundle, measured. */
 export interface Bundle {

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { VERSION } from "../functions/adapters/version.ts";
+import { VERSION } from "#settings/version.ts";
 import { AccessStack } from "./access-stack.ts";
 import { acknowledge } from "./acknowledged.ts";
 import { DIST } from "./dist.ts";

@@ -12,7 +12,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import { type MetricName, metricOf } from "../core/ports/metric-registry.ts";
+import { type MetricName, metricOf } from "#core/ports/metric-registry.ts";
 import { FUNCTIONS, type FunctionName } from "./functions.ts";
 
 /** What a dashboard shows of one of Karpenter's metrics. */
@@ -73,7 +73,7 @@ function search({ metric, statistic, by }: Shown, clusters: readonly string[], s
   });
 }
 
-/** Whether CLOUDWATCH_METRICS has the metric sent (functions/adapters/metrics.ts, dimensionSets). */
+/** Whether CLOUDWATCH_METRICS has the metric sent (adapters/telemetry/metrics.ts, dimensionSets). */
 function isSent(metric: MetricName, sent: string): boolean {
   const { type, isEssential = false } = metricOf(metric);
   if (sent === "none") return false;

@@ -1,6 +1,6 @@
-import { isJsonObject } from "../core/lib/json.ts";
-import { GROUP_SCHEMA } from "../core/model/read-record.ts";
-import { VERSION } from "../functions/adapters/version.ts";
+import { isJsonObject } from "#core/lib/json.ts";
+import { GROUP_SCHEMA } from "#core/model/read-record.ts";
+import { VERSION } from "#settings/version.ts";
 import { BadInput } from "./end-with.ts";
 import { type DeploymentSettings, parseSettings } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
-import { ConfigError, parseConfig } from "../functions/adapters/config.ts";
-import { SETTINGS } from "../functions/adapters/setting-table.ts";
+import { ConfigError, parseConfig } from "#settings/config.ts";
+import { SETTINGS } from "#settings/setting-table.ts";
 import { BadInput } from "./end-with.ts";
 import { EFFECTS } from "./setting-notes.ts";
 

@@ -1,4 +1,4 @@
-import { PLAN_HELD_BACK_MS } from "../core/ports/wake-ups.ts";
+import { PLAN_HELD_BACK_MS } from "#core/ports/wake-ups.ts";
 
 /**
  * The functions, what invokes them and which queues they write to: the one table that the stack, its roles and its
@@ -30,7 +30,7 @@ export interface ScheduleSpec {
 }
 
 /**
- * A part of the store's adapter (functions/adapters/store) and the rights that it needs: find a record by its instance;
+ * A part of the store's adapter (adapters/store) and the rights that it needs: find a record by its instance;
  * read records and documents; write them one at a time or many at once; remove them; join a launch of several; take the
  * lease and write under it.
  */
@@ -237,7 +237,7 @@ export function eventSourceOf(queue: QueueName, clusters: number): { readonly ba
   return { batchSize, maxConcurrency: Math.min(MAX_CONCURRENCY, Math.max(maxConcurrency, CONCURRENCY_PER_CLUSTER * clusters)) };
 }
 
-/** The variable that holds a queue's URL (functions/adapters/config.ts). */
+/** The variable that holds a queue's URL (settings/config.ts). */
 export const QUEUE_VARIABLES: Readonly<Record<WakeUpQueue, string>> = {
   provision: "PROVISION_QUEUE_URL",
   claims: "CLAIM_QUEUE_URL",

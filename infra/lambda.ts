@@ -14,7 +14,7 @@ import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import { VERSION } from "../functions/adapters/version.ts";
+import { VERSION } from "#settings/version.ts";
 import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
   announceStatement,

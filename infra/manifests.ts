@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clusterToken } from "../functions/adapters/path-token.ts";
-import { VERSION } from "../functions/adapters/version.ts";
+import { clusterToken } from "#adapters/lambda/path-token.ts";
+import { VERSION } from "#settings/version.ts";
 import { withV1beta1 } from "./conversion.ts";
 import { BadInput } from "./end-with.ts";
 

@@ -1,8 +1,8 @@
-import type { Gate, SettingName } from "../functions/adapters/setting-table.ts";
+import type { Gate, SettingName } from "#settings/setting-table.ts";
 
 /**
  * What every setting of Karpenter v1.14, and every setting of our own, does here, or why it has no effect.
- * docs/settings.md is made from these notes and from functions/adapters/setting-table.ts (settings-page.ts); a setting
+ * docs/settings.md is made from these notes and from settings/setting-table.ts (settings-page.ts); a setting
  * or gate without its note does not compile.
  */
 

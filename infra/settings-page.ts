@@ -1,4 +1,4 @@
-import { DEFAULT_GATES, SETTINGS } from "../functions/adapters/setting-table.ts";
+import { DEFAULT_GATES, SETTINGS } from "#settings/setting-table.ts";
 import { CLUSTER, DEPLOYMENT } from "./deployment-notes.ts";
 import { EFFECTS, GATES, WITHOUT_EFFECT } from "./setting-notes.ts";
 import { parseSettings } from "./settings.ts";

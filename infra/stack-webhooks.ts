@@ -1,6 +1,6 @@
-import { ownCaller } from "../functions/adapters/aws/own-caller.ts";
-import { secretText } from "../functions/adapters/aws/secret.ts";
-import { type StackReader, stackOutputs } from "../functions/adapters/aws/stack-outputs.ts";
+import { ownCaller } from "#adapters/aws/own-caller.ts";
+import { secretText } from "#adapters/aws/secret.ts";
+import { type StackReader, stackOutputs } from "#adapters/aws/stack-outputs.ts";
 import { BadInput } from "./end-with.ts";
 
 /** What a deployed stack says about the URLs that API servers call, in the form of ManifestOptions. */

@@ -1,4 +1,4 @@
-import { flag, text } from "../functions/adapters/command-line.ts";
+import { flag, text } from "#terminal/command-line.ts";
 
 /** The arguments of `synth`, apart from what they are for, because the CDK takes a second to load. */
 export const SYNTH_OPTIONS = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { App, BootstraplessSynthesizer, CliCredentialsStackSynthesizer, type IStackSynthesizer } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import type { OptionValues } from "../functions/adapters/command-line.ts";
+import type { OptionValues } from "#terminal/command-line.ts";
 import { AccessStack } from "./access-stack.ts";
 import { acknowledge } from "./acknowledged.ts";
 import { type AddedCluster, AddedClusterStack } from "./added-cluster-stack.ts";

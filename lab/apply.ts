@@ -1,7 +1,7 @@
-import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
-import { RefusedError } from "../core/ports/errors.ts";
-import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
-import type { Manifest } from "../functions/adapters/manifests/read.ts";
+import { ownerOfGroup } from "#core/node-pool/foreign-class.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import { isNamespaced } from "#manifests/api-object.ts";
+import type { Manifest } from "#manifests/read.ts";
 import { eksDaemons } from "./eks-daemons.ts";
 import type { RefusedPods } from "./refused-pods.ts";
 import type { LabWorld } from "./world/world.ts";

@@ -1,4 +1,4 @@
-import type { Pod } from "../core/model/pod.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { endOf, FAILED_CREATE, type Job, type OwnerEvent } from "./world/actors/owned-pods.ts";
 import { isPreempted } from "./world/actors/preemption.ts";
 import type { Change } from "./world/store.ts";

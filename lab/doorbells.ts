@@ -1,7 +1,7 @@
-import type { JsonObject } from "../core/lib/json.ts";
-import { readAdmissionRequest } from "../core/signals/admission-request.ts";
-import { type Signal, wakeUpsFor } from "../core/signals/signal.ts";
-import type { ClusterDeps } from "../functions/shared/cluster-deps.ts";
+import type { JsonObject } from "#core/lib/json.ts";
+import { readAdmissionRequest } from "#core/signals/admission-request.ts";
+import { type Signal, wakeUpsFor } from "#core/signals/signal.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { PRODUCT } from "./world/api-server.ts";
 import type { Change } from "./world/store.ts";
 import type { LabWorld } from "./world/world.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { nameOf } from "../functions/adapters/manifests/api-object.ts";
-import { loadManifests, type Manifest } from "../functions/adapters/manifests/read.ts";
+import { nameOf } from "#manifests/api-object.ts";
+import { loadManifests, type Manifest } from "#manifests/read.ts";
 
 /** The DaemonSets that EKS runs on each node, without those that the given manifests replace. */
 export function eksDaemons(given: readonly Manifest[]): readonly Manifest[] {

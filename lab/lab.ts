@@ -5,11 +5,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { fitted } from "../core/lib/fitted.ts";
-import { nearest } from "../core/lib/nearest.ts";
-import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "../functions/adapters/command-line.ts";
-import { settingsOf } from "../functions/adapters/given-settings.ts";
-import { LAB } from "../functions/adapters/program.ts";
+import { fitted } from "#core/lib/fitted.ts";
+import { nearest } from "#core/lib/nearest.ts";
+import { LAB } from "#settings/program.ts";
+import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "#terminal/command-line.ts";
+import { settingsOf } from "#terminal/given-settings.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
 import { labRegion, pricesOf } from "./regions.ts";
 import { WIDTH } from "./render.ts";
@@ -160,7 +160,7 @@ async function viewed(
   play: (record: Record) => Promise<void>,
 ): Promise<void> {
   const number = port === undefined ? {} : { port: wholeNumber(port, "--port") };
-  const [{ recording, showRecording }, { PortError }] = await Promise.all([import("./view.ts"), import("../console/server/serve.ts")]);
+  const [{ recording, showRecording }, { PortError }] = await Promise.all([import("./view.ts"), import("#console/server/serve.ts")]);
   const kept = recording(title);
   print("Playing on a virtual clock …");
   await play((name, story) => ({ recorder: kept.record(name, story), colour: false, print: () => {} }));

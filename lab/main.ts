@@ -1,5 +1,5 @@
-import { ArgumentError, endWithReader } from "../functions/adapters/command-line.ts";
-import { ManifestError } from "../functions/adapters/manifests/read.ts";
+import { ManifestError } from "#manifests/read.ts";
+import { ArgumentError, endWithReader } from "#terminal/command-line.ts";
 import { runLab } from "./lab.ts";
 
 endWithReader();

@@ -1,8 +1,8 @@
-import { REGISTRATION_TIMEOUT_MS } from "../core/lifecycle/time-limits.ts";
-import { conditionOf } from "../core/model/conditions.ts";
-import type { NodeClaim } from "../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../core/model/node-class.ts";
-import { amiFamilyOf } from "../core/node-class/family.ts";
+import { REGISTRATION_TIMEOUT_MS } from "#core/lifecycle/time-limits.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { amiFamilyOf } from "#core/node-class/family.ts";
 import type { Lab } from "./host.ts";
 import { age } from "./render.ts";
 

@@ -1,5 +1,5 @@
-import { fieldsOf, type LogMessage } from "../core/announcements/log-events.ts";
-import { andOthers } from "../functions/provision/report-plan.ts";
+import { fieldsOf, type LogMessage } from "#core/announcements/log-events.ts";
+import { andOthers } from "#functions/provision/report-plan.ts";
 import { renderEntry, type TimelineEntry } from "./render.ts";
 import { entryOf, type LoggedLine } from "./timeline.ts";
 

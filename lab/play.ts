@@ -1,9 +1,9 @@
-import type { NodeClaim } from "../core/model/node-claim.ts";
-import type { Pod } from "../core/model/pod.ts";
-import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
-import { PROGRAM } from "../functions/adapters/program.ts";
-import { keepClock } from "../functions/adapters/store/kept-table.ts";
-import { sqliteNodeClaimStore } from "../functions/adapters/store/sqlite-store.ts";
+import { keepClock } from "#adapters/store/kept-table.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { loadManifests, type Manifest, ManifestError } from "#manifests/read.ts";
+import { PROGRAM } from "#settings/program.ts";
 import { applyManifests } from "./apply.ts";
 import { changeLine } from "./change-lines.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";

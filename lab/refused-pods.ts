@@ -1,5 +1,5 @@
-import type { KubernetesObject } from "../core/model/kubernetes.ts";
-import type { Pod } from "../core/model/pod.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { FAILED_CREATE, type OwnerEvent } from "./world/actors/owned-pods.ts";
 import type { LabWorld } from "./world/world.ts";
 

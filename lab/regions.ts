@@ -1,7 +1,7 @@
-import { nearest } from "../core/lib/nearest.ts";
-import type { Catalogue, CatalogueType } from "../core/offerings/catalogue.ts";
-import { BUNDLED_REGIONS, bundledCatalogue } from "../functions/adapters/catalogue/bundled.ts";
-import { ArgumentError } from "../functions/adapters/command-line.ts";
+import { BUNDLED_REGIONS, bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { nearest } from "#core/lib/nearest.ts";
+import type { Catalogue, CatalogueType } from "#core/offerings/catalogue.ts";
+import { ArgumentError } from "#terminal/command-line.ts";
 
 type BundledRegion = (typeof BUNDLED_REGIONS)[number];
 

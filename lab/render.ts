@@ -1,9 +1,9 @@
-import type { CapacityBuffer } from "../core/model/capacity-buffer.ts";
-import { conditionOf } from "../core/model/conditions.ts";
-import type { KubernetesObject } from "../core/model/kubernetes.ts";
-import type { Node } from "../core/model/node.ts";
-import type { NodeClaim } from "../core/model/node-claim.ts";
-import type { Pod } from "../core/model/pod.ts";
+import type { CapacityBuffer } from "#core/model/capacity-buffer.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { endOf, type Job } from "./world/actors/owned-pods.ts";
 import type { CostLine } from "./world/cost.ts";
 import { podRequests, toNumber } from "./world/quantity.ts";

@@ -1,9 +1,9 @@
-import { conditionOf } from "../core/model/conditions.ts";
-import type { ObjectMeta } from "../core/model/kubernetes.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "../core/model/labels.ts";
-import type { Node } from "../core/model/node.ts";
-import type { Pod } from "../core/model/pod.ts";
-import { podKey } from "../core/pods/predicates.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { ObjectMeta } from "#core/model/kubernetes.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { podKey } from "#core/pods/predicates.ts";
 import type { Lab } from "./host.ts";
 import { missingNodeProblem, missingNodes, unregistered } from "./missing-nodes.ts";
 import type { RefusedPods } from "./refused-pods.ts";

@@ -1,15 +1,15 @@
-import { capacityTypeOfPlanned } from "../core/disruption/consolidation/replacement.ts";
-import { costed, totalCost } from "../core/disruption/prices/cost.ts";
-import { wrap } from "../core/lib/wrap.ts";
-import { INSTANCE_TYPE } from "../core/model/labels.ts";
-import type { PlannedNodeClaim } from "../core/model/plan.ts";
-import type { CostSettings } from "../core/model/prices.ts";
-import type { Snapshot } from "../core/model/snapshot.ts";
-import type { UnavailableOffering } from "../core/model/unavailable-offering.ts";
-import { isReschedulable } from "../core/pods/predicates.ts";
-import { counted } from "../core/scheduling/reasons/words.ts";
-import { solve } from "../core/scheduling/solve.ts";
-import { readClusterState } from "../functions/shared/cluster-state.ts";
+import { capacityTypeOfPlanned } from "#core/disruption/consolidation/replacement.ts";
+import { costed, totalCost } from "#core/disruption/prices/cost.ts";
+import { wrap } from "#core/lib/wrap.ts";
+import { INSTANCE_TYPE } from "#core/model/labels.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
+import type { CostSettings } from "#core/model/prices.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
+import { isReschedulable } from "#core/pods/predicates.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
+import { solve } from "#core/scheduling/solve.ts";
+import { readClusterState } from "#functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
 import { WIDTH } from "./render.ts";
 

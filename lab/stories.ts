@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Pod } from "../core/model/pod.ts";
-import { isDaemonSetPod } from "../core/pods/predicates.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { isDaemonSetPod } from "#core/pods/predicates.ts";
 import type { Lab, LabOptions } from "./host.ts";
 
 /** Something that a person or EC2 does, and how the story waits for its effect. */

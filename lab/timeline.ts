@@ -1,7 +1,7 @@
-import { eventOf, LOG_EVENTS, type LogEvents, type LogMessage } from "../core/announcements/log-events.ts";
-import { perHour } from "../core/model/prices.ts";
-import type { LogFields } from "../core/ports/log.ts";
-import { counted } from "../core/scheduling/reasons/words.ts";
+import { eventOf, LOG_EVENTS, type LogEvents, type LogMessage } from "#core/announcements/log-events.ts";
+import { perHour } from "#core/model/prices.ts";
+import type { LogFields } from "#core/ports/log.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
 import type { TimelineEntry } from "./render.ts";
 
 /** A log line of a handler, with its virtual time. */

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { argumentsOf } from "../cli/command.ts";
-import { COMMANDS } from "../cli/commands.ts";
-import { FORMER_REPLICAS } from "../cli/karpenter/deployment.ts";
-import { INTENT } from "../core/model/labels.ts";
-import { REGISTRATIONS } from "../core/node-pool/registration-health.ts";
-import { parseArguments } from "../functions/adapters/command-line.ts";
-import { INSTALLED } from "../functions/adapters/program.ts";
+import { COMMANDS } from "#cli/commands.ts";
+import { INTENT } from "#core/model/labels.ts";
+import { REGISTRATIONS } from "#core/node-pool/registration-health.ts";
+import { FORMER_REPLICAS } from "#installer/karpenter/deployment.ts";
+import { INSTALLED } from "#settings/program.ts";
+import { argumentsOf } from "#terminal/command.ts";
+import { parseArguments } from "#terminal/command-line.ts";
 
 /** The pages that tell a person what to type, and the commands that they must name. */
 const PAGES = {

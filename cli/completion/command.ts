@@ -1,10 +1,10 @@
 // `cli completion`: what a shell needs to complete the words of this program.
 // In: the name of a shell. Out: a script for it, made from the tables of arguments of all commands.
 
-import { INSTALLED } from "../../functions/adapters/program.ts";
-import { IS_RELEASE } from "../../functions/adapters/release.ts";
-import { argumentsOf, type Command, defineCommand } from "../command.ts";
-import { InputError } from "../input-error.ts";
+import { INSTALLED } from "#settings/program.ts";
+import { IS_RELEASE } from "#settings/release.ts";
+import { argumentsOf, type Command, defineCommand } from "#terminal/command.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { SHELLS } from "./shells.ts";
 
 /** @param commands all commands of the program; asked when the command runs, because it is one of them */

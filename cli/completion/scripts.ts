@@ -1,4 +1,4 @@
-import type { OptionTable, Positionals } from "../../functions/adapters/command-line.ts";
+import type { OptionTable, Positionals } from "#terminal/command-line.ts";
 import type { Shell } from "./shells.ts";
 
 /** What a shell completes of a command. */

@@ -2,8 +2,8 @@
 // In: scenarios (docs/scenario-format.md). Out: the commands of the pass as JSON; with --explain as text, every node
 // with why it stays or is removed. It must know no cluster: it waits for nothing and does nothing.
 
-import { defineCommand } from "../command.ts";
-import { EXPLAIN, SCENARIO_FILES, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
+import { EXPLAIN, SCENARIO_FILES, SETTING, SPOT_TO_SPOT } from "#terminal/arguments.ts";
+import { defineCommand } from "#terminal/command.ts";
 
 export const consolidateCommand = defineCommand({
   name: "consolidate",

@@ -1,10 +1,10 @@
-import { capacityTypeOfPlanned } from "../../core/disruption/consolidation/replacement.ts";
-import { perHour } from "../../core/disruption/prices/money.ts";
-import type { ExplainedNode } from "../../core/overview/explain-nodes.ts";
-import { attemptText, verdictText } from "../../core/overview/wording.ts";
-import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import { bar } from "../bars.ts";
-import { wrapped } from "../columns.ts";
+import { capacityTypeOfPlanned } from "#core/disruption/consolidation/replacement.ts";
+import { perHour } from "#core/disruption/prices/money.ts";
+import type { ExplainedNode } from "#core/insight/overview/explain-nodes.ts";
+import { attemptText, verdictText } from "#core/insight/overview/wording.ts";
+import { counted, listed } from "#core/scheduling/reasons/words.ts";
+import { bar } from "#terminal/bars.ts";
+import { wrapped } from "#terminal/columns.ts";
 import type { WrittenClaim } from "../scenario/planned-claim.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
 

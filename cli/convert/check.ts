@@ -1,9 +1,9 @@
-import { review } from "../../core/admission/review.ts";
-import type { Note } from "../../core/conversion/draft.ts";
-import { settingsAdvice } from "../../core/conversion/upgrade/settings.ts";
-import { getAt, isJsonObject, type Json, type JsonObject, type Path } from "../../core/lib/json.ts";
-import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
+import { review } from "#core/admission/review.ts";
+import type { Note } from "#core/conversion/draft.ts";
+import { settingsAdvice } from "#core/conversion/upgrade/settings.ts";
+import { getAt, isJsonObject, type Json, type JsonObject, type Path } from "#core/lib/json.ts";
+import { manifestProblems } from "#manifests/check.ts";
+import { fieldPath } from "#manifests/schema.ts";
 import { holdsPlaceholder } from "./placeholders.ts";
 import { ruleProblems } from "./rules.ts";
 

@@ -2,7 +2,7 @@
 // In: files and folders of YAML or JSON. Out: the same files with v1 objects and their comments, and a sentence on
 // standard error for whatever a person has to decide. It must know no cluster; what needs no conversion stays as it is.
 
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "#terminal/command.ts";
 
 export const convertCommand = defineCommand({
   name: "convert",

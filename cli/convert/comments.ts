@@ -1,5 +1,5 @@
 import { type Document, isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Node, Scalar } from "yaml";
-import type { Path } from "../../core/lib/json.ts";
+import type { Path } from "#core/lib/json.ts";
 
 /** The comments of a field in a YAML document, with its nodes. */
 export interface Remark {

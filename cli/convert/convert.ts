@@ -1,8 +1,8 @@
 import type { Document, Node } from "yaml";
-import type { Note } from "../../core/conversion/draft.ts";
-import { type Upgraded, upgrade } from "../../core/conversion/upgrade/upgrade.ts";
-import { GROUP_OF } from "../../core/conversion/versions.ts";
-import { type JsonObject, type Path, textAt } from "../../core/lib/json.ts";
+import type { Note } from "#core/conversion/draft.ts";
+import { type Upgraded, upgrade } from "#core/conversion/upgrade/upgrade.ts";
+import { GROUP_OF } from "#core/conversion/versions.ts";
+import { type JsonObject, type Path, textAt } from "#core/lib/json.ts";
 import { findings, outdated } from "./check.ts";
 import { type Remark, remarksOf } from "./comments.ts";
 import { type ManifestItem, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./input.ts";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { listed } from "../../core/scheduling/reasons/words.ts";
-import type { Answer } from "../command.ts";
-import { InputError } from "../input-error.ts";
+import { listed } from "#core/scheduling/reasons/words.ts";
+import type { Answer } from "#terminal/command.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { convert } from "./convert.ts";
 import { readSources } from "./input.ts";
 

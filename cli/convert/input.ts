@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { isJsonObject, type JsonObject, type Path } from "../../core/lib/json.ts";
-import { readText as readFile } from "../../functions/adapters/bounded-file.ts";
-import { documentValue, textProblem } from "../../functions/adapters/manifests/yaml.ts";
-import { InputError } from "../input-error.ts";
+import { isJsonObject, type JsonObject, type Path } from "#core/lib/json.ts";
+import { documentValue, textProblem } from "#manifests/yaml.ts";
+import { readText as readFile } from "#terminal/bounded-file.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { type Masked, maskPlaceholders } from "./placeholders.ts";
 
 /** A file with manifests. */

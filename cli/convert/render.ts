@@ -1,7 +1,7 @@
 import { Document, isCollection, isMap, isScalar, isSeq, type Node, stringify } from "yaml";
-import { type Note, type Origin, originOf } from "../../core/conversion/draft.ts";
-import type { JsonObject, Path } from "../../core/lib/json.ts";
-import { wrap } from "../../core/lib/wrap.ts";
+import { type Note, type Origin, originOf } from "#core/conversion/draft.ts";
+import type { JsonObject, Path } from "#core/lib/json.ts";
+import { wrap } from "#core/lib/wrap.ts";
 import { keyOf, type Remark, writtenLike } from "./comments.ts";
 
 /** An object to write, with the comments of the source fields: by the index of the input object, then by path. */

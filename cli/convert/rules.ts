@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../core/lib/json.ts";
-import { requirementProblem } from "../../core/requirements/validation.ts";
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "#core/lib/json.ts";
+import { requirementProblem } from "#core/requirements/validation.ts";
 
 /**
  * The CEL rules of our CRDs that an older manifest may break, one sentence for each that is broken: only an API server

@@ -1,6 +1,6 @@
-import { HOURS_A_MONTH } from "../../core/model/prices.ts";
-import type { WakeUpSource } from "../../functions/adapters/cluster-list.ts";
-import type { SentMetrics } from "../../functions/adapters/metrics.ts";
+import type { SentMetrics } from "#adapters/telemetry/metrics.ts";
+import { HOURS_A_MONTH } from "#core/model/prices.ts";
+import type { WakeUpSource } from "#settings/cluster-list.ts";
 import { type Measured, type MetricsInHour, mapUsage, type Usage } from "./usage.ts";
 
 /** What `cost` computes a bill for. */

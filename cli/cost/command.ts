@@ -1,7 +1,7 @@
 // `cli cost`: what the autoscaler itself costs in a month.
 // In: the size of a fleet. Out: a bill by service as a table or JSON. It asks no account and no cluster.
 
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "#terminal/command.ts";
 
 export const costCommand = defineCommand({
   name: "cost",

@@ -2,9 +2,9 @@
 // In: the size of a fleet. Out: the bill by service, beside other autoscalers. It reads no account: the counts are what
 // the simulation measured (measured.json, written by test/simulation/bill).
 
-import type { WakeUpSource } from "../../functions/adapters/cluster-list.ts";
-import { SENT_METRICS } from "../../functions/adapters/metrics.ts";
-import { InputError } from "../input-error.ts";
+import { SENT_METRICS } from "#adapters/telemetry/metrics.ts";
+import type { WakeUpSource } from "#settings/cluster-list.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { billOf, type Fleet } from "./bill.ts";
 import measured from "./measured.json" with { type: "json" };
 import { peersOf } from "./peers.ts";

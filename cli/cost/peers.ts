@@ -1,4 +1,4 @@
-import { HOURS_A_MONTH } from "../../core/model/prices.ts";
+import { HOURS_A_MONTH } from "#core/model/prices.ts";
 
 /** Another way to have nodes added and removed, and what it costs in a month beside the nodes themselves. */
 export interface Peer {

@@ -1,4 +1,4 @@
-import { wrapped } from "../columns.ts";
+import { wrapped } from "#terminal/columns.ts";
 import type { CostBill, Fleet, Parts } from "./bill.ts";
 import type { Peer } from "./peers.ts";
 

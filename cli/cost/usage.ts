@@ -1,5 +1,5 @@
-import type { WakeUpSource } from "../../functions/adapters/cluster-list.ts";
-import type { SentMetrics } from "../../functions/adapters/metrics.ts";
+import type { SentMetrics } from "#adapters/telemetry/metrics.ts";
+import type { WakeUpSource } from "#settings/cluster-list.ts";
 
 /** What AWS bills a cluster's part of a stack for, over some time. Counts are not rounded. */
 export interface Usage {

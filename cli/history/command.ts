@@ -2,7 +2,7 @@
 // In: the history in a stack's table, or in a file that the lab kept. Out: text, Markdown, CSV or JSON. They reach no
 // cluster and write nothing.
 
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "#terminal/command.ts";
 import { HISTORY_SOURCE, JSON_FLAG, since } from "./options.ts";
 import { momentOf } from "./time.ts";
 

@@ -1,5 +1,5 @@
-import { poolsOf, sentenceOf, titleOf } from "../../core/history/sentence.ts";
-import { wrapped } from "../columns.ts";
+import { poolsOf, sentenceOf, titleOf } from "#core/insight/history/sentence.ts";
+import { wrapped } from "#terminal/columns.ts";
 import type { HistorySource } from "./source.ts";
 import { timeText } from "./time.ts";
 import { told } from "./why.ts";

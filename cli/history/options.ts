@@ -1,5 +1,5 @@
-import { text } from "../../functions/adapters/command-line.ts";
-import { DEFAULT_STACK } from "../scenario/arguments.ts";
+import { DEFAULT_STACK } from "#terminal/arguments.ts";
+import { text } from "#terminal/command-line.ts";
 
 /** Whose history a command reads: a stack's table, or what the lab kept in a file. */
 export const HISTORY_SOURCE = {

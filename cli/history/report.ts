@@ -1,9 +1,9 @@
-import { type Report, reportOf } from "../../core/history/report.ts";
-import { dollars, whyItEnds } from "../../core/history/words.ts";
-import { span } from "../../core/lib/duration.ts";
-import { perHour } from "../../core/model/prices.ts";
-import { fitted } from "../columns.ts";
-import { InputError } from "../input-error.ts";
+import { type Report, reportOf } from "#core/insight/history/report.ts";
+import { dollars, whyItEnds } from "#core/insight/history/words.ts";
+import { span } from "#core/lib/duration.ts";
+import { perHour } from "#core/model/prices.ts";
+import { fitted } from "#terminal/columns.ts";
+import { InputError } from "#terminal/input-error.ts";
 import type { HistorySource } from "./source.ts";
 import { timeText } from "./time.ts";
 

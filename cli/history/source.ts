@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { clockOf, LAB_CLUSTER } from "../../functions/adapters/store/kept-table.ts";
-import { InputError } from "../input-error.ts";
+import { clockOf, LAB_CLUSTER } from "#adapters/store/kept-table.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { tableOf } from "../stack-table.ts";
 
 /** The words that name a source (options.ts). */
@@ -38,13 +38,13 @@ export async function openSource({
   // The SDK's clients read the region from here, as in Lambda.
   process.env["AWS_REGION"] = region;
   const tableName = await tableOf({ ...(table !== undefined && { table }), ...(stack !== undefined && { stack }) }, region);
-  const { dynamoNodeClaimStore } = await import("../../functions/adapters/store/dynamodb-store.ts");
+  const { dynamoNodeClaimStore } = await import("#adapters/store/dynamodb-store.ts");
   return { cluster, now: Date.now(), store: dynamoNodeClaimStore({ tableName }), close: () => {} };
 }
 
 async function openFile(file: string, cluster = LAB_CLUSTER): Promise<HistorySource> {
   if (!existsSync(file)) throw new InputError(`there is no file ${file}; the lab makes it: npm start -- my-manifests/ --history ${file}`);
-  const { sqliteNodeClaimStore } = await import("../../functions/adapters/store/sqlite-store.ts");
+  const { sqliteNodeClaimStore } = await import("#adapters/store/sqlite-store.ts");
   try {
     const store = sqliteNodeClaimStore(file);
     const now = await clockOf(store);

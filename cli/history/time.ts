@@ -1,5 +1,5 @@
-import { parseDuration } from "../../core/lib/duration.ts";
-import { InputError } from "../input-error.ts";
+import { parseDuration } from "#core/lib/duration.ts";
+import { InputError } from "#terminal/input-error.ts";
 
 const DAY_MS = 86_400_000;
 

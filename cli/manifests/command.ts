@@ -1,11 +1,12 @@
-import { text } from "../../functions/adapters/command-line.ts";
+import { text } from "#terminal/command-line.ts";
+
 // `cli manifests`: prints what a cluster needs before the functions can work in it, for `kubectl apply -f -`.
 // In: the cluster's name, and the deployed stack or the URLs that API servers call. Out: YAML documents (CRDs, RBAC,
 // FlowSchema, webhooks). It reads the stack and its secrets, and must write nothing.
 
-import { defineCommand } from "../command.ts";
-import { InputError } from "../input-error.ts";
-import { DEFAULT_STACK } from "../scenario/arguments.ts";
+import { DEFAULT_STACK } from "#terminal/arguments.ts";
+import { defineCommand } from "#terminal/command.ts";
+import { InputError } from "#terminal/input-error.ts";
 
 export const manifestsCommand = defineCommand({
   name: "manifests",
@@ -25,9 +26,9 @@ export const manifestsCommand = defineCommand({
   },
   run: async ({ values }) => {
     const [{ manifests, checkTokens }, { webhooksOf }, { BadInput }] = await Promise.all([
-      import("../../infra/manifests.ts"),
-      import("../../infra/stack-webhooks.ts"),
-      import("../../infra/end-with.ts"),
+      import("#infra/manifests.ts"),
+      import("#infra/stack-webhooks.ts"),
+      import("#infra/end-with.ts"),
     ]);
     const { cluster, stack, "notify-url": notifyUrl, "admission-url": admissionUrl, "ca-bundle": caBundle } = values;
     const { region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;

@@ -1,10 +1,10 @@
-import { ec2Client } from "../../functions/adapters/aws/clients.ts";
-import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";
-import { ConfigError } from "../../functions/adapters/config.ts";
-import { noAnnouncements } from "../../functions/shared/announce.ts";
-import { wireBase } from "../../functions/wiring/base.ts";
-import { wireClustersWith } from "../../functions/wiring/clusters.ts";
-import { InputError } from "../input-error.ts";
+import { ec2Client } from "#adapters/aws/clients.ts";
+import { ec2Fleet } from "#adapters/aws/fleet.ts";
+import { noAnnouncements } from "#functions/shared/announce.ts";
+import { wireBase } from "#functions/wiring/base.ts";
+import { wireClustersWith } from "#functions/wiring/clusters.ts";
+import { ConfigError } from "#settings/config.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { type TableChoice, tableOf } from "../stack-table.ts";
 import { rebuild } from "./rebuild.ts";
 

@@ -2,8 +2,8 @@
 // In: a live cluster, its instances and what is left in the stack's table. Out: a line for each thing that is missing;
 // with --apply its record of intent is written. It must not launch or terminate: that is the lifecycle function's part.
 
-import { defineCommand } from "../command.ts";
-import { DEFAULT_STACK } from "../scenario/arguments.ts";
+import { DEFAULT_STACK } from "#terminal/arguments.ts";
+import { defineCommand } from "#terminal/command.ts";
 
 export const rebuildCommand = defineCommand({
   name: "rebuild",

@@ -1,8 +1,8 @@
-import { adopted, terminatingEntries } from "../../core/history/claim-entries.ts";
-import { REGISTERED } from "../../core/model/labels.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
-import { planRebuild, type RebuildStep } from "../../core/rebuild/plan.ts";
-import type { LifecycleDeps } from "../../functions/shared/cluster-deps.ts";
+import { adopted, terminatingEntries } from "#core/history/claim-entries.ts";
+import { REGISTERED } from "#core/model/labels.ts";
+import { ConflictError } from "#core/ports/errors.ts";
+import { planRebuild, type RebuildStep } from "#core/rebuild/plan.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 
 export type RebuildDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "newId">;
 

@@ -1,8 +1,8 @@
-import { nearest } from "../../core/lib/nearest.ts";
-import { ownValue } from "../../core/lib/own-value.ts";
-import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
-import { InputError } from "../input-error.ts";
+import { nearest } from "#core/lib/nearest.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import { manifestProblems } from "#manifests/check.ts";
+import { fieldPath } from "#manifests/schema.ts";
+import { InputError } from "#terminal/input-error.ts";
 
 /** Lists of a scenario whose objects the schemas of the API can judge. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kind: string; readonly needs: readonly string[] }>> = {

@@ -1,4 +1,4 @@
-import { sentenceOf } from "../input-error.ts";
+import { sentenceOf } from "#terminal/input-error.ts";
 
 /** What a command says of one scenario file. */
 export interface FileAnswer {

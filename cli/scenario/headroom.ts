@@ -1,10 +1,10 @@
-import { type Headroom, headroomOf } from "../../core/capacity-buffers/headroom.ts";
-import type { Referents } from "../../core/capacity-buffers/resolve.ts";
-import { bufferStatus, placementOf } from "../../core/capacity-buffers/status.ts";
-import type { CapacityBuffer } from "../../core/model/capacity-buffer.ts";
-import type { Condition } from "../../core/model/kubernetes.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
+import { type Headroom, headroomOf } from "#core/capacity-buffers/headroom.ts";
+import type { Referents } from "#core/capacity-buffers/resolve.ts";
+import { bufferStatus, placementOf } from "#core/capacity-buffers/status.ts";
+import type { CapacityBuffer } from "#core/model/capacity-buffer.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 
 /** The fields of a scenario that CapacityBuffers read. */
 export interface BufferedScenario extends Referents {

@@ -1,8 +1,8 @@
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
-import { explainVerdict } from "../../core/node-overlay/verdict.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { applyOverlays, type Overlaid } from "#core/node-overlay/apply.ts";
+import { explainVerdict } from "#core/node-overlay/verdict.ts";
 
 /** The fields of a scenario that NodeOverlays read; every NodePool has all of its instance types. */
 export interface OverlaidScenario {

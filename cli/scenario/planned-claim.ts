@@ -1,4 +1,4 @@
-import type { PlannedNodeClaim } from "../../core/model/plan.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
 
 /** A planned NodeClaim in the output of the command line (docs/scenario-format.md). */
 export type WrittenClaim = Pick<

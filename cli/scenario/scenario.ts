@@ -1,14 +1,14 @@
 import { gunzipSync } from "node:zlib";
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { readSavingsPlans, SAVINGS_PLANS_FORM, type SavingsPlan } from "../../core/offerings/savings-plans.ts";
-import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
-import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
-import { readBytes } from "../../functions/adapters/bounded-file.ts";
-import { isDeep, withoutNulls } from "../../functions/adapters/manifests/yaml.ts";
-import { LAB } from "../../functions/adapters/program.ts";
-import { InputError } from "../input-error.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { readSavingsPlans, SAVINGS_PLANS_FORM, type SavingsPlan } from "#core/offerings/savings-plans.ts";
+import { type SelectorSources, withDefaultConstraints } from "#core/scheduling/rules/default-constraints.ts";
+import { readSchedulerConfig, type SchedulerConfig } from "#core/scheduling/rules/scheduler-config.ts";
+import { isDeep, withoutNulls } from "#manifests/yaml.ts";
+import { LAB } from "#settings/program.ts";
+import { readBytes } from "#terminal/bounded-file.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
 

@@ -1,10 +1,10 @@
-import { EACH, priceCapOf } from "../../core/model/price-caps.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { withClusterSchedule } from "../../core/node-pool/schedule.ts";
-import { ArgumentError } from "../../functions/adapters/command-line.ts";
-import { settingsOf } from "../../functions/adapters/given-settings.ts";
-import type { Settings } from "../../functions/adapters/setting-table.ts";
-import { scheduleOf } from "../../functions/shared/schedule-of.ts";
+import { EACH, priceCapOf } from "#core/model/price-caps.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { withClusterSchedule } from "#core/node-pool/schedule.ts";
+import { scheduleOf } from "#functions/shared/schedule-of.ts";
+import type { Settings } from "#settings/setting-table.ts";
+import { ArgumentError } from "#terminal/command-line.ts";
+import { settingsOf } from "#terminal/given-settings.ts";
 
 /** The settings that --setting gives. Throws ArgumentError, also for a setting that no decision reads. */
 export function decisionSettingsOf(given: readonly string[]): Partial<Settings> {

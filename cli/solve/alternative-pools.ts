@@ -1,7 +1,7 @@
-import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey } from "../../core/pods/predicates.ts";
-import { type SolveOptions, solve } from "../../core/scheduling/solve.ts";
+import type { Plan, PlannedNodeClaim } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import { type SolveOptions, solve } from "#core/scheduling/solve.ts";
 
 /** What another NodePool would do with the pods of a claim. */
 export interface OtherPool {

@@ -2,8 +2,8 @@
 // In: scenarios (docs/scenario-format.md). Out: the plan as JSON, or with --explain as text: prices, reasons, advice.
 // It asks the solver only and must know no cluster, no cloud and no file but the scenario.
 
-import { defineCommand } from "../command.ts";
-import { EXPLAIN, SCENARIO_FILES, SETTING } from "../scenario/arguments.ts";
+import { EXPLAIN, SCENARIO_FILES, SETTING } from "#terminal/arguments.ts";
+import { defineCommand } from "#terminal/command.ts";
 
 export const solveCommand = defineCommand({
   name: "solve",

@@ -1,8 +1,8 @@
-import type { Plan } from "../../core/model/plan.ts";
-import { solve } from "../../core/scheduling/solve.ts";
-import { preferencesGivenUp, weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
-import type { Settings } from "../../functions/adapters/setting-table.ts";
-import { InputError } from "../input-error.ts";
+import type { Plan } from "#core/model/plan.ts";
+import { solve } from "#core/scheduling/solve.ts";
+import { preferencesGivenUp, weighPreferences } from "#core/scheduling/weigh-preferences.ts";
+import type { Settings } from "#settings/setting-table.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
 import type { FileAnswer } from "../scenario/each-file.ts";
 import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "../scenario/headroom.ts";

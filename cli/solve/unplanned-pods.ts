@@ -1,13 +1,13 @@
-import { ownValue } from "../../core/lib/own-value.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { isCurrentlyReschedulable, pdbBlocking } from "../../core/pods/disruption-budget.ts";
-import { doNotDisruptUntil } from "../../core/pods/do-not-disrupt.ts";
-import { isReschedulable, podKey } from "../../core/pods/predicates.ts";
-import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
-import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import { pendingPods } from "../../core/scheduling/solve.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { isCurrentlyReschedulable, pdbBlocking } from "#core/pods/disruption-budget.ts";
+import { doNotDisruptUntil } from "#core/pods/do-not-disrupt.ts";
+import { isReschedulable, podKey } from "#core/pods/predicates.ts";
+import { nodeViews } from "#core/scheduling/problem/node-view.ts";
+import { counted, listed } from "#core/scheduling/reasons/words.ts";
+import { pendingPods } from "#core/scheduling/solve.ts";
 
 /** Pods that are not in the plan although they wait or their node is being removed; a line for each reason. */
 export function podsLeftAlone({ podErrors }: Plan, snapshot: Snapshot): readonly string[] {

@@ -1,10 +1,10 @@
-import type { ViewSource } from "../../console/server/source.ts";
-import { changeOverview } from "../../core/overview/change.ts";
-import { clusterOverview, podOverviews } from "../../core/overview/cluster.ts";
-import { decisionsOf, type ReadState } from "../../core/overview/decisions.ts";
-import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
-import type { Settings } from "../../functions/adapters/setting-table.ts";
-import { disruptionSettings } from "../../functions/disruption/settings.ts";
+import type { ViewSource } from "#console/server/source.ts";
+import { changeOverview } from "#core/insight/overview/change.ts";
+import { clusterOverview, podOverviews } from "#core/insight/overview/cluster.ts";
+import { decisionsOf, type ReadState } from "#core/insight/overview/decisions.ts";
+import type { ClusterOverview, ViewIndex } from "#core/insight/overview/types.ts";
+import { disruptionSettings } from "#functions/disruption/settings.ts";
+import type { Settings } from "#settings/setting-table.ts";
 import type { Report } from "../what-if/report.ts";
 import type { Source } from "../what-if/source.ts";
 

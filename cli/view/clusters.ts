@@ -1,13 +1,21 @@
-import type { ViewSource } from "../../console/server/source.ts";
-import type { HistoryEntry, HistoryRange } from "../../core/model/history-entry.ts";
-import { clusterOverview, podOverviews } from "../../core/overview/cluster.ts";
-import { type DecisionSettings, decisionsOf, type ReadState } from "../../core/overview/decisions.ts";
-import { pastEvent, pastOverview } from "../../core/overview/past.ts";
-import type { ClusterOverview, CostPoint, PastOverview, PodOverview, Scene, SceneFigures, ViewIndex } from "../../core/overview/types.ts";
-import type { Settings } from "../../functions/adapters/setting-table.ts";
-import { disruptionSettings } from "../../functions/disruption/settings.ts";
+import type { ViewSource } from "#console/server/source.ts";
+import { clusterOverview, podOverviews } from "#core/insight/overview/cluster.ts";
+import { type DecisionSettings, decisionsOf, type ReadState } from "#core/insight/overview/decisions.ts";
+import { pastEvent, pastOverview } from "#core/insight/overview/past.ts";
+import type {
+  ClusterOverview,
+  CostPoint,
+  PastOverview,
+  PodOverview,
+  Scene,
+  SceneFigures,
+  ViewIndex,
+} from "#core/insight/overview/types.ts";
+import type { HistoryEntry, HistoryRange } from "#core/model/history-entry.ts";
+import { disruptionSettings } from "#functions/disruption/settings.ts";
+import type { Settings } from "#settings/setting-table.ts";
+import { sentenceOf } from "#terminal/input-error.ts";
 import { claimStory } from "../history/read.ts";
-import { sentenceOf } from "../input-error.ts";
 import type { Source } from "../what-if/source.ts";
 
 /** A cluster that can be read, once or again and again. */

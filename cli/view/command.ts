@@ -2,8 +2,8 @@
 // In: live clusters, which are only read, or a snapshot or scenario. Out: a URL that answers until Ctrl-C, or the
 // terminal redrawn. It must change nothing, and answer no other machine.
 
-import { defineCommand } from "../command.ts";
-import { SETTING } from "../scenario/arguments.ts";
+import { SETTING } from "#terminal/arguments.ts";
+import { defineCommand } from "#terminal/command.ts";
 import { VIEW_OPTIONS, viewOptions } from "./options.ts";
 
 export const viewCommand = defineCommand({

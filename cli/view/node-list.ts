@@ -1,7 +1,7 @@
-import { wrap } from "../../core/lib/wrap.ts";
-import type { ClusterOverview, NodeOverview } from "../../core/overview/types.ts";
-import { counted } from "../../core/scheduling/reasons/words.ts";
-import { bar } from "../bars.ts";
+import type { ClusterOverview, NodeOverview } from "#core/insight/overview/types.ts";
+import { wrap } from "#core/lib/wrap.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
+import { bar } from "#terminal/bars.ts";
 import { age, dollars, plain } from "./words.ts";
 
 /** A column of the table of nodes. */

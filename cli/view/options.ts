@@ -1,6 +1,6 @@
-import { type ParsedArguments, text, wholeNumber } from "../../functions/adapters/command-line.ts";
-import { InputError } from "../input-error.ts";
-import { DEFAULT_STACK } from "../scenario/arguments.ts";
+import { DEFAULT_STACK } from "#terminal/arguments.ts";
+import { type ParsedArguments, text, wholeNumber } from "#terminal/command-line.ts";
+import { InputError } from "#terminal/input-error.ts";
 import type { LiveChoice } from "../what-if/live.ts";
 
 const list = <Value extends string>(value: Value, description: string) => ({ type: "list", value, description }) as const;

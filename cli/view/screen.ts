@@ -1,7 +1,7 @@
-import { wrap } from "../../core/lib/wrap.ts";
-import { HOURS_A_MONTH } from "../../core/model/prices.ts";
-import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
-import { counted } from "../../core/scheduling/reasons/words.ts";
+import type { ClusterOverview, ViewIndex } from "#core/insight/overview/types.ts";
+import { wrap } from "#core/lib/wrap.ts";
+import { HOURS_A_MONTH } from "#core/model/prices.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
 import { foundNodes, holds, nodeDetails, nodeTable, table } from "./node-list.ts";
 import { age, dollars, plain } from "./words.ts";
 

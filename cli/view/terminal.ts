@@ -1,8 +1,8 @@
 import { emitKeypressEvents, type Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { ViewSource } from "../../console/server/source.ts";
-import type { ClusterOverview, ViewIndex } from "../../core/overview/types.ts";
-import { InputError } from "../input-error.ts";
+import type { ViewSource } from "#console/server/source.ts";
+import type { ClusterOverview, ViewIndex } from "#core/insight/overview/types.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { drawnScreen, type Screen, SECTIONS } from "./screen.ts";
 
 /** Escapes of a terminal: the other screen and back, the cursor, the rest of a line and of the screen. */

@@ -1,10 +1,10 @@
-import { runView } from "../../console/server/run.ts";
-import { PortError } from "../../console/server/serve.ts";
-import type { ViewSource } from "../../console/server/source.ts";
-import type { Settings } from "../../functions/adapters/setting-table.ts";
-import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
-import type { Print } from "../command.ts";
-import { InputError } from "../input-error.ts";
+import { runView } from "#console/server/run.ts";
+import { PortError } from "#console/server/serve.ts";
+import type { ViewSource } from "#console/server/source.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
+import type { Settings } from "#settings/setting-table.ts";
+import type { Print } from "#terminal/command.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { decisionSettingsOf, underSettings } from "../scenario/settings.ts";
 import type { LiveChoice } from "../what-if/live.ts";
 import { readSourceFile } from "../what-if/source.ts";
@@ -93,7 +93,10 @@ export function shortName(context: string): string {
 }
 
 async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partial<Settings>): Promise<readonly Readable[]> {
-  const [{ openLive }, { kubeconfigCluster }] = await Promise.all([import("../what-if/live.ts"), import("../what-if/kubeconfig.ts")]);
+  const [{ openLive }, { kubeconfigCluster }] = await Promise.all([
+    import("../what-if/live.ts"),
+    import("#installer/installation/kubeconfig.ts"),
+  ]);
   const named = await Promise.all(
     clusters.map(async (choice) =>
       // The page names the context that is looked at.
@@ -135,8 +138,8 @@ async function withAdded(
   if (path === undefined || tableName === undefined) return named;
   const [{ DynamoDBClient }, { dynamoClusterRecords }, { servingBy }] = await Promise.all([
     import("@aws-sdk/client-dynamodb"),
-    import("../../functions/adapters/store/dynamodb-clusters.ts"),
-    import("../installation/serving.ts"),
+    import("#adapters/store/dynamodb-clusters.ts"),
+    import("#installer/installation/serving.ts"),
   ]);
   const records = await dynamoClusterRecords({ tableName, client: new DynamoDBClient({ region }) }).list();
   return servingBy(named, records).names;
@@ -150,8 +153,8 @@ async function choicesOf({
   if (region === undefined || region === "")
     throw new InputError("say in which region the stack is: --region us-west-2, or set AWS_REGION");
   const [{ stackOutputs }, { ownCaller }] = await Promise.all([
-    import("../../functions/adapters/aws/stack-outputs.ts"),
-    import("../../functions/adapters/aws/own-caller.ts"),
+    import("#adapters/aws/stack-outputs.ts"),
+    import("#adapters/aws/own-caller.ts"),
   ]);
   const outputs = await stackOutputs(stack, ownCaller("CLOUDFORMATION", region)).catch((error: unknown) => {
     throw new InputError(`${error instanceof Error ? error.message : String(error)}; name the clusters with --cluster`);

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject } from "../../core/lib/json.ts";
-import { nearest } from "../../core/lib/nearest.ts";
-import { ownValue } from "../../core/lib/own-value.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
-import { listed } from "../../core/scheduling/reasons/words.ts";
-import { InputError } from "../input-error.ts";
+import { isJsonObject } from "#core/lib/json.ts";
+import { nearest } from "#core/lib/nearest.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { PodDisruptionBudget } from "#core/model/workloads.ts";
+import { listed } from "#core/scheduling/reasons/words.ts";
+import { InputError } from "#terminal/input-error.ts";
 
 /** The definitions of a cluster while the parts of a change request are applied to them, one after another. */
 export interface ChangeDraft {

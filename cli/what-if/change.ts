@@ -1,10 +1,10 @@
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
-import type { NodePool, NodeSelectorRequirementWithMinValues } from "../../core/model/node-pool.ts";
-import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import type { Change } from "../../core/what-if/change.ts";
-import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import { InputError } from "../input-error.ts";
+import type { Change } from "#core/insight/what-if/change.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE } from "#core/model/labels.ts";
+import type { NodePool, NodeSelectorRequirementWithMinValues } from "#core/model/node-pool.ts";
+import { counted, listed } from "#core/scheduling/reasons/words.ts";
+import { manifestProblems } from "#manifests/check.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { type ChangeDraft, poolNamed, put, unknown } from "./change-draft.ts";
 import { setField } from "./field.ts";
 import { applyManifests } from "./manifests.ts";

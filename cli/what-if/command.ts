@@ -2,7 +2,7 @@
 // In: a snapshot file or a live cluster, which is only read, and the change. Out: bills side by side with the course of
 // events, as a table or JSON; with --save, a file. It must write nothing else, and nothing to a cluster.
 
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "#terminal/command.ts";
 import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "./options.ts";
 
 export const whatIfCommand = defineCommand({

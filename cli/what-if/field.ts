@@ -1,8 +1,8 @@
 import { parseDocument } from "yaml";
-import { ownValue } from "../../core/lib/own-value.ts";
-import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import { documentValue, textProblem } from "../../functions/adapters/manifests/yaml.ts";
-import { InputError } from "../input-error.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import { manifestProblems } from "#manifests/check.ts";
+import { documentValue, textProblem } from "#manifests/yaml.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { type ChangeDraft, put, unknown } from "./change-draft.ts";
 
 /** Sets one field in the draft: "nodepool/default.spec.disruption.consolidateAfter=30s". Throws InputError. */

@@ -1,5 +1,5 @@
-import { rfc3339 } from "../../core/model/conditions.ts";
-import type { WhatIfOutcome } from "../../core/what-if/what-if.ts";
+import type { WhatIfOutcome } from "#core/insight/what-if/what-if.ts";
+import { rfc3339 } from "#core/model/conditions.ts";
 import type { Report } from "./report.ts";
 
 /** The complete answer as JSON: prices in USD per hour, times in seconds from the time of the snapshot. */

@@ -1,26 +1,26 @@
-import type { HistoryEntry, HistoryRange } from "../../core/model/history-entry.ts";
-import { KARPENTER_LEASE, runningKarpenter } from "../../core/model/karpenter-lease.ts";
-import { REGION, ZONE } from "../../core/model/labels.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { UnavailableOffering } from "../../core/model/unavailable-offering.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import { heldReservations } from "../../core/offerings/reservations.ts";
-import { RefusedError } from "../../core/ports/errors.ts";
-import type { Kind } from "../../core/ports/kubernetes.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { counted } from "../../core/scheduling/reasons/words.ts";
-import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { ConfigError } from "../../functions/adapters/config.ts";
-import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
-import { httpsTransport } from "../../functions/adapters/kubernetes/transport.ts";
-import type { Settings } from "../../functions/adapters/setting-table.ts";
-import { type ClusterStateDeps, readClusterState } from "../../functions/shared/cluster-state.ts";
-import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
-import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
-import { InputError } from "../input-error.ts";
-import { readOnly } from "../read-only.ts";
-import { explained, type KubeconfigCluster, kubeconfigCluster } from "./kubeconfig.ts";
+import { BUNDLED_REGIONS, bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { kubernetesClient } from "#adapters/kubernetes/client.ts";
+import { readOnly } from "#adapters/kubernetes/read-only.ts";
+import { httpsTransport } from "#adapters/kubernetes/transport.ts";
+import type { HistoryEntry, HistoryRange } from "#core/model/history-entry.ts";
+import { KARPENTER_LEASE, runningKarpenter } from "#core/model/karpenter-lease.ts";
+import { REGION, ZONE } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import { heldReservations } from "#core/offerings/reservations.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import type { Kind } from "#core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
+import { type ClusterStateDeps, readClusterState } from "#functions/shared/cluster-state.ts";
+import { instanceTypesFor } from "#functions/shared/instance-types.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
+import { explained, type KubeconfigCluster, kubeconfigCluster } from "#installer/installation/kubeconfig.ts";
+import { ConfigError } from "#settings/config.ts";
+import type { Settings } from "#settings/setting-table.ts";
+import { InputError } from "#terminal/input-error.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
@@ -194,8 +194,8 @@ async function throughStack(cluster: string, { region = process.env["AWS_REGION"
   process.env["AWS_REGION"] = region;
   const [{ tableOf }, { wireBase }, { wireClusters }] = await Promise.all([
     import("../stack-table.ts"),
-    import("../../functions/wiring/base.ts"),
-    import("../../functions/wiring/clusters.ts"),
+    import("#functions/wiring/base.ts"),
+    import("#functions/wiring/clusters.ts"),
   ]);
   const table = await tableOf(choice, region);
   try {

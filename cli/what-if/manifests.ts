@@ -1,11 +1,11 @@
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
-import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import { withDefaults } from "../../functions/adapters/manifests/defaults.ts";
-import { loadManifests, ManifestError } from "../../functions/adapters/manifests/read.ts";
-import { InputError } from "../input-error.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { PodDisruptionBudget } from "#core/model/workloads.ts";
+import { counted, listed } from "#core/scheduling/reasons/words.ts";
+import { withDefaults } from "#manifests/defaults.ts";
+import { loadManifests, ManifestError } from "#manifests/read.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { type ChangeDraft, put } from "./change-draft.ts";
 import type { Source } from "./source.ts";
 

@@ -1,7 +1,7 @@
-import { oneOf, type ParsedArguments, text, wholeNumber } from "../../functions/adapters/command-line.ts";
-import { PROGRAM } from "../../functions/adapters/program.ts";
-import { InputError } from "../input-error.ts";
-import { DEFAULT_STACK, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
+import { PROGRAM } from "#settings/program.ts";
+import { DEFAULT_STACK, SETTING, SPOT_TO_SPOT } from "#terminal/arguments.ts";
+import { oneOf, type ParsedArguments, text, wholeNumber } from "#terminal/command-line.ts";
+import { InputError } from "#terminal/input-error.ts";
 import type { TableChoice } from "../stack-table.ts";
 
 export const WHAT_IF_SOURCE = {

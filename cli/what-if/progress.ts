@@ -1,9 +1,9 @@
-import { perHour } from "../../core/disruption/prices/money.ts";
-import { span } from "../../core/lib/duration.ts";
-import { counted } from "../../core/scheduling/reasons/words.ts";
-import { billOf } from "../../core/what-if/bill.ts";
-import type { Progress } from "../../core/what-if/rehearse.ts";
-import { heard } from "../signs.ts";
+import { perHour } from "#core/disruption/prices/money.ts";
+import { billOf } from "#core/insight/what-if/bill.ts";
+import type { Progress } from "#core/insight/what-if/rehearse.ts";
+import { span } from "#core/lib/duration.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
+import { heard } from "#terminal/signs.ts";
 import type { WhatIfOptions } from "./options.ts";
 
 /** How long nothing is printed at most while passes run, and how often a line is printed at most. */

@@ -1,12 +1,12 @@
-import { perHour } from "../../core/disruption/prices/money.ts";
-import { span } from "../../core/lib/duration.ts";
-import { rfc3339 } from "../../core/model/conditions.ts";
-import { HOURS_A_MONTH } from "../../core/model/prices.ts";
-import { stepText } from "../../core/overview/steps.ts";
-import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import type { Course } from "../../core/what-if/rehearse.ts";
-import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "../../core/what-if/what-if.ts";
-import { wrapped } from "../columns.ts";
+import { perHour } from "#core/disruption/prices/money.ts";
+import { stepText } from "#core/insight/overview/steps.ts";
+import type { Course } from "#core/insight/what-if/rehearse.ts";
+import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "#core/insight/what-if/what-if.ts";
+import { span } from "#core/lib/duration.ts";
+import { rfc3339 } from "#core/model/conditions.ts";
+import { HOURS_A_MONTH } from "#core/model/prices.ts";
+import { counted, listed } from "#core/scheduling/reasons/words.ts";
+import { wrapped } from "#terminal/columns.ts";
 import { billTable, dollars } from "./table.ts";
 
 /** All that a report shows. */

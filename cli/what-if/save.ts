@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { contentHash } from "../../core/lib/fnv.ts";
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { KubernetesObject } from "../../core/model/kubernetes.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import { counted } from "../../core/scheduling/reasons/words.ts";
-import { stageOf } from "../../core/what-if/start.ts";
-import { InputError } from "../input-error.ts";
+import { stageOf } from "#core/insight/what-if/start.ts";
+import { contentHash } from "#core/lib/fnv.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { counted } from "#core/scheduling/reasons/words.ts";
+import { InputError } from "#terminal/input-error.ts";
 import type { Source } from "./source.ts";
 
 /** Fields to keep, by name: a field as it is, or some of its own fields. In a list, the rule holds for each item. */

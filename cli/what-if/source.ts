@@ -1,12 +1,12 @@
-import { ownValue } from "../../core/lib/own-value.ts";
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { applyOverlays } from "../../core/node-overlay/apply.ts";
-import type { Intents } from "../../core/what-if/start.ts";
-import { InputError } from "../input-error.ts";
+import type { Intents } from "#core/insight/what-if/start.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { applyOverlays } from "#core/node-overlay/apply.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
 

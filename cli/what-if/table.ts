@@ -1,7 +1,7 @@
-import { HOURS_A_MONTH } from "../../core/model/prices.ts";
-import type { Bill, BillRow } from "../../core/what-if/bill.ts";
-import type { WhatIf } from "../../core/what-if/what-if.ts";
-import { WIDTH } from "../columns.ts";
+import type { Bill, BillRow } from "#core/insight/what-if/bill.ts";
+import type { WhatIf } from "#core/insight/what-if/what-if.ts";
+import { HOURS_A_MONTH } from "#core/model/prices.ts";
+import { WIDTH } from "#terminal/columns.ts";
 
 /** How many lines the table has for instance types; beyond it, the types whose cost changes least share a line. */
 const MAX_TYPE_LINES = 30;

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ClaimOverview, ClaimStep, ClusterOverview, CommandOverview, NodeOverview } from "../../core/overview/types.ts";
+import type { ClaimOverview, ClaimStep, ClusterOverview, CommandOverview, NodeOverview } from "#core/insight/overview/types.ts";
 import { counted, duration, money } from "./format.ts";
 import { VERDICTS } from "./nodes.tsx";
 import { Badge } from "./parts.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { ChangeOverview, NodeChange } from "../../core/overview/types.ts";
+import type { ChangeOverview, NodeChange } from "#core/insight/overview/types.ts";
 import { counted, duration, money, monthly, percent, price } from "./format.ts";
 import { type Column, Grid } from "./grid.tsx";
 import { Badge, Search } from "./parts.tsx";

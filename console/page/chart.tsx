@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { CostPoint } from "../../core/overview/types.ts";
+import type { CostPoint } from "#core/insight/overview/types.ts";
 import { money } from "./format.ts";
 
 const WIDTH = 900;

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Scene, ViewIndex } from "../../core/overview/types.ts";
+import type { Scene, ViewIndex } from "#core/insight/overview/types.ts";
 import { counted, money, monthly, percent } from "./format.ts";
 import { NumbersHead } from "./parts.tsx";
 import type { Go } from "./route.ts";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ClusterOverview, CostPoint, NodeOverview, PastOverview } from "../../core/overview/types.ts";
+import type { ClusterOverview, CostPoint, NodeOverview, PastOverview } from "#core/insight/overview/types.ts";
 import { Chart } from "./chart.tsx";
 import { clock, counted, dated, money, monthly, percent } from "./format.ts";
 import { Badge, NumbersHead, SpanChoice } from "./parts.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterOverview, PastEvent, PastOverview, PodOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, PastEvent, PastOverview, PodOverview, ViewIndex } from "#core/insight/overview/types.ts";
 
 /** Whether the command still answers. */
 export type Connection = "live" | "lost";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { ClusterOverview, NodeOverview, PodOverview } from "../../core/overview/types.ts";
+import type { ClusterOverview, NodeOverview, PodOverview } from "#core/insight/overview/types.ts";
 import { useStory } from "./data.ts";
 import { amount, counted, duration, money, percent, price } from "./format.ts";
 import { Events } from "./history.tsx";

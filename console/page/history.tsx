@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { PastEvent, PastOverview } from "../../core/overview/types.ts";
+import type { PastEvent, PastOverview } from "#core/insight/overview/types.ts";
 import { counted, dated } from "./format.ts";
 import { Badge, Search, SpanChoice } from "./parts.tsx";
 import { search } from "./query.ts";

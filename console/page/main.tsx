@@ -1,6 +1,6 @@
 import { type JSX, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterOverview, SceneFigures, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, SceneFigures, ViewIndex } from "#core/insight/overview/types.ts";
 import { Claims, Disruption } from "./activity.tsx";
 import { Change } from "./change.tsx";
 import { Clusters } from "./clusters.tsx";

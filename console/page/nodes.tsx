@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { ClusterOverview, NodeOverview, Verdict } from "../../core/overview/types.ts";
+import type { ClusterOverview, NodeOverview, Verdict } from "#core/insight/overview/types.ts";
 import { counted, duration, money, price } from "./format.ts";
 import { type Column, Grid } from "./grid.tsx";
 import { Badge, Bar, Search } from "./parts.tsx";

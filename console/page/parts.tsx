@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import type { Room } from "../../core/overview/types.ts";
+import type { Room } from "#core/insight/overview/types.ts";
 import { SPANS } from "./data.ts";
 import { amount, percent } from "./format.ts";
 import type { Go } from "./route.ts";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ClaimOverview, ClusterOverview, NodeOverview, PodOverview, WaitingPods } from "../../core/overview/types.ts";
+import type { ClaimOverview, ClusterOverview, NodeOverview, PodOverview, WaitingPods } from "#core/insight/overview/types.ts";
 import { amount, counted, duration, percent, price } from "./format.ts";
 import { VERDICTS } from "./nodes.tsx";
 import { Badge } from "./parts.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { ClusterOverview, PodOverview, WaitingPods } from "../../core/overview/types.ts";
+import type { ClusterOverview, PodOverview, WaitingPods } from "#core/insight/overview/types.ts";
 import { amount, counted, duration } from "./format.ts";
 import { type Column, Grid } from "./grid.tsx";
 import { Badge, Search } from "./parts.tsx";

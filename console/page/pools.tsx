@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Budget, ClusterOverview, PoolOverview } from "../../core/overview/types.ts";
+import type { Budget, ClusterOverview, PoolOverview } from "#core/insight/overview/types.ts";
 import { amount, counted, duration, money, monthly, percent } from "./format.ts";
 import { Badge } from "./parts.tsx";
 import type { Go } from "./route.ts";

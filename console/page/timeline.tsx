@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Frame, Story, StoryLine } from "../../core/overview/types.ts";
+import type { Frame, Story, StoryLine } from "#core/insight/overview/types.ts";
 import { Chart } from "./chart.tsx";
 import { elapsed, money } from "./format.ts";
 import type { Go } from "./route.ts";

@@ -1,4 +1,4 @@
-import type { ClusterOverview, PastEvent, PastOverview, PodOverview, ViewIndex } from "../../core/overview/types.ts";
+import type { ClusterOverview, PastEvent, PastOverview, PodOverview, ViewIndex } from "#core/insight/overview/types.ts";
 
 /** What a view shows, and when it changes. Scenes are asked for by the ids that the index names. */
 export interface ViewSource {

@@ -1,4 +1,4 @@
-// core/ports: what the core needs from outside, as interfaces in words of the domain; functions/adapters implements
+// core/ports: what the core needs from outside, as interfaces in words of the domain; adapters implements
 // them. Values of core/model come in and go out. AWS, Kubernetes clients, SQL and every other room must not be known
 // here.
 
@@ -74,7 +74,7 @@ export interface Kubernetes {
   get<K extends Kind>(kind: K, name: string, namespace?: string): Promise<Kinds[K] | undefined>;
   /**
    * All objects of a kind. `fieldSelector` and `labelSelector` have the API's syntax. Functions see NodeClaims and
-   * NodePools of another controller only with `everyOwner` (functions/adapters/kubernetes/managed-objects.ts).
+   * NodePools of another controller only with `everyOwner` (adapters/kubernetes/managed-objects.ts).
    */
   list<K extends Kind>(
     kind: K,

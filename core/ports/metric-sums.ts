@@ -3,7 +3,7 @@ import type { MetricName } from "./metric-registry.ts";
 /** A part of a metric that is added up: a counter's total, a histogram's count, sum or one of its buckets. */
 export interface SumIncrement {
   readonly name: MetricName;
-  /** What of the metric it is (core/metrics/sums.ts). */
+  /** What of the metric it is (core/insight/metrics/sums.ts). */
   readonly part: string;
   /** Labels as the exposition writes them, in order of their names: `nodepool="default",zone="eu-west-1a"`. */
   readonly labels: string;

@@ -1,8 +1,8 @@
-import type { Gates } from "../../core/admission/gates.ts";
-import type { JsonObject } from "../../core/lib/json.ts";
-import type { Log } from "../../core/ports/log.ts";
-import { answer, type HttpRequest, type HttpResponse, mapIn } from "../adapters/function-url.ts";
-import type { PathToken } from "../adapters/path-token.ts";
+import { answer, type HttpRequest, type HttpResponse, mapIn } from "#adapters/lambda/function-url.ts";
+import type { PathToken } from "#adapters/lambda/path-token.ts";
+import type { Gates } from "#core/admission/gates.ts";
+import type { JsonObject } from "#core/lib/json.ts";
+import type { Log } from "#core/ports/log.ts";
 import { convertAll } from "./convert-all.ts";
 import { fillIn } from "./fill-in.ts";
 import { judge } from "./judge.ts";

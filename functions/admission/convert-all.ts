@@ -1,5 +1,5 @@
-import { convertObject } from "../../core/conversion/convert.ts";
-import type { JsonObject } from "../../core/lib/json.ts";
+import { convertObject } from "#core/conversion/convert.ts";
+import type { JsonObject } from "#core/lib/json.ts";
 
 /**
  * Converts the objects of a ConversionReview to the wanted version. One object that cannot be converted fails the whole

@@ -2,7 +2,7 @@
 // NodeClaims. In: AdmissionReviews and ConversionReviews of the API server. Out: their responses. It holds no state and
 // reads neither cluster nor store.
 
-import { functionUrlEntry } from "../adapters/function-url.ts";
+import { functionUrlEntry } from "#adapters/lambda/function-url.ts";
 import { type AdmissionDeps, admit } from "./admit.ts";
 
 /** Handles the requests that the clusters' webhooks and CRDs send to the function URL. */

@@ -1,6 +1,6 @@
-import { withDefaults } from "../../core/admission/defaults.ts";
-import { additions } from "../../core/admission/json-patch.ts";
-import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
+import { withDefaults } from "#core/admission/defaults.ts";
+import { additions } from "#core/admission/json-patch.ts";
+import { isJsonObject, type JsonObject } from "#core/lib/json.ts";
 
 /** The defaults that an object lacks, as a JSON Patch. No object is refused here. */
 export function fillIn({ object }: JsonObject): JsonObject {

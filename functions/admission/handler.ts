@@ -1,7 +1,7 @@
 import middy from "@middy/core";
-import { COMMIT } from "../adapters/commit.ts";
-import { parseConfig } from "../adapters/config.ts";
-import { powertoolsLog } from "../adapters/log.ts";
+import { powertoolsLog } from "#adapters/telemetry/log.ts";
+import { COMMIT } from "#settings/commit.ts";
+import { parseConfig } from "#settings/config.ts";
 import { wirePathToken } from "../wiring/path-token.ts";
 import { isServedBy } from "../wiring/served-clusters.ts";
 import { admissionEntry } from "./entry.ts";

@@ -1,7 +1,7 @@
-import type { Gates } from "../../core/admission/gates.ts";
-import { review } from "../../core/admission/review.ts";
-import { conversionWarnings } from "../../core/conversion/warnings.ts";
-import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
+import type { Gates } from "#core/admission/gates.ts";
+import { review } from "#core/admission/review.ts";
+import { conversionWarnings } from "#core/conversion/warnings.ts";
+import { isJsonObject, type JsonObject } from "#core/lib/json.ts";
 
 /** The API server cuts longer warnings. */
 const MAX_WARNING_LENGTH = 256;

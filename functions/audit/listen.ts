@@ -1,9 +1,9 @@
-import { isJsonObject, type Json, listAt, parseJson, textAt } from "../../core/lib/json.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { WakeUps } from "../../core/ports/wake-ups.ts";
-import { readAuditRecord } from "../../core/signals/audit-record.ts";
-import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
+import { isJsonObject, type Json, listAt, parseJson, textAt } from "#core/lib/json.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { WakeUps } from "#core/ports/wake-ups.ts";
+import { readAuditRecord } from "#core/signals/audit-record.ts";
+import { type Signal, wakeUpsFor } from "#core/signals/signal.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 import { UnreadableDeliveryError, unpack } from "./unpack.ts";
 

@@ -1,7 +1,7 @@
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import { profilePath } from "../../core/node-class/instance-profile.ts";
-import { unusedProfiles } from "../../core/node-class/unused-profiles.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { profilePath } from "#core/node-class/instance-profile.ts";
+import { unusedProfiles } from "#core/node-class/unused-profiles.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 const PERIOD_MS = 30 * 60_000;

@@ -1,4 +1,4 @@
-import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
 
 /** What a changed definition means for pods that wait. */
 type ForPods = "NodePoolReady" | "NodePoolChanged" | "NodeClassReady" | "NodeClassChanged" | "NodeOverlayChanged";

@@ -1,4 +1,4 @@
-import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
+import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 /** What the catalog function uses of one cluster and of the AWS account around it. */

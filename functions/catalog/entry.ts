@@ -3,9 +3,9 @@
 // instance types and prices in the store. It reads EC2, SSM, IAM and the Price List API, and launches nothing.
 
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
-import type { ZonalShift } from "../../core/ports/zonal-shift.ts";
-import { documentName } from "../adapters/catalogue/document.ts";
+import { documentName } from "#adapters/catalogue/document.ts";
+import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
+import type { ZonalShift } from "#core/ports/zonal-shift.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry, type ScheduleEvent } from "../shared/cluster-entry.ts";

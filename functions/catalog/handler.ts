@@ -1,8 +1,8 @@
 import middy from "@middy/core";
-import { ec2Client, iamClient, pricingClient, ssmClient } from "../adapters/aws/clients.ts";
-import { awsInventory } from "../adapters/aws/inventory.ts";
-import { pacedEc2 } from "../adapters/aws/pace.ts";
-import { arcZonalShift } from "../adapters/aws/zonal-shift.ts";
+import { ec2Client, iamClient, pricingClient, ssmClient } from "#adapters/aws/clients.ts";
+import { awsInventory } from "#adapters/aws/inventory.ts";
+import { pacedEc2 } from "#adapters/aws/pace.ts";
+import { arcZonalShift } from "#adapters/aws/zonal-shift.ts";
 import { noAnnouncements } from "../shared/announce.ts";
 import { wireBase } from "../wiring/base.ts";
 import { wireClustersWith } from "../wiring/clusters.ts";

@@ -1,7 +1,7 @@
-import { isTrue } from "../../core/model/conditions.ts";
-import type { KubernetesObject } from "../../core/model/kubernetes.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { Kubernetes } from "../../core/ports/kubernetes.ts";
+import { isTrue } from "#core/model/conditions.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Kubernetes } from "#core/ports/kubernetes.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 /** A hash and the version of the rules that it was computed by, as annotations hold them. */

@@ -1,10 +1,10 @@
-import { equalJson } from "../../core/lib/json.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import { nodeOverlayStatus } from "../../core/node-overlay/status.ts";
-import { explainVerdict, type OverlayVerdict } from "../../core/node-overlay/verdict.ts";
-import { instanceTypesByPool } from "../adapters/kubernetes/snapshot.ts";
+import { instanceTypesByPool } from "#adapters/kubernetes/snapshot.ts";
+import { equalJson } from "#core/lib/json.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { nodeOverlayStatus } from "#core/node-overlay/status.ts";
+import { explainVerdict, type OverlayVerdict } from "#core/node-overlay/verdict.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { overlaidTypes } from "../shared/overlaid-types.ts";

@@ -1,6 +1,6 @@
-import { familyOf } from "../../core/model/paid-capacity.ts";
-import { commitmentsOf, paidReading, withReading } from "../../core/offerings/commitments.ts";
-import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
+import { familyOf } from "#core/model/paid-capacity.ts";
+import { commitmentsOf, paidReading, withReading } from "#core/offerings/commitments.ts";
+import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
 import { countsPaid, packReadings, paidDocument, readPaidReadings } from "../shared/paid-capacity.ts";
 import type { CatalogDeps } from "./deps.ts";
 

@@ -1,6 +1,6 @@
-import { type Catalogue, compactRecord } from "../../core/offerings/catalogue.ts";
-import { bundledLimits, standInPrices } from "../adapters/catalogue/bundled.ts";
-import { documentName, packCatalogue } from "../adapters/catalogue/document.ts";
+import { bundledLimits, standInPrices } from "#adapters/catalogue/bundled.ts";
+import { documentName, packCatalogue } from "#adapters/catalogue/document.ts";
+import { type Catalogue, compactRecord } from "#core/offerings/catalogue.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 export type PriceDeps = Pick<CatalogDeps, "account" | "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;

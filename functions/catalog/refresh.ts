@@ -1,6 +1,6 @@
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import { standingIn } from "../../core/node-class/capacity-reservations.ts";
-import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { standingIn } from "#core/node-class/capacity-reservations.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
 import { collectProfiles } from "./collect-profiles.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";

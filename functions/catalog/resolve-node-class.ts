@@ -1,12 +1,12 @@
-import { isTrue } from "../../core/model/conditions.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import { type AmiParameter, amiParameters, unsupportedAlias } from "../../core/node-class/ami-parameters.ts";
-import { resolveReservations } from "../../core/node-class/capacity-reservations.ts";
-import { aliasOf } from "../../core/node-class/family.ts";
-import { instanceProfileOf } from "../../core/node-class/instance-profile.ts";
-import { type FoundImage, resolveAmis } from "../../core/node-class/resolve-amis.ts";
-import type { Failed, Findings } from "../../core/node-class/status.ts";
-import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
+import { isTrue } from "#core/model/conditions.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { type AmiParameter, amiParameters, unsupportedAlias } from "#core/node-class/ami-parameters.ts";
+import { resolveReservations } from "#core/node-class/capacity-reservations.ts";
+import { aliasOf } from "#core/node-class/family.ts";
+import { instanceProfileOf } from "#core/node-class/instance-profile.ts";
+import { type FoundImage, resolveAmis } from "#core/node-class/resolve-amis.ts";
+import type { Failed, Findings } from "#core/node-class/status.ts";
+import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
 import type { Settings } from "../shared/cluster-deps.ts";
 
 type Part = "amis" | "capacityReservations" | "placementGroup" | "subnets" | "securityGroups" | "instanceProfile";

@@ -1,9 +1,9 @@
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import { usableMemoryMib } from "../../core/offerings/capacity.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import { observeMemory, SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { usableMemoryMib } from "#core/offerings/capacity.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import { observeMemory, SEEN_MEMORY } from "#core/offerings/seen-memory.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import type { CatalogDeps } from "./deps.ts";
 

@@ -1,10 +1,10 @@
-import { ZONE } from "../../core/model/labels.ts";
-import { shiftedZoneMarks } from "../../core/offerings/unavailable.ts";
-import { NotFoundError } from "../../core/ports/errors.ts";
-import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
-import type { ShiftedZone, ZonalShift } from "../../core/ports/zonal-shift.ts";
-import { incompatibility, requirementsFrom, requirementsFromLabels } from "../../core/requirements/requirements.ts";
-import { readDocument } from "../adapters/store/read-document.ts";
+import { readDocument } from "#adapters/store/read-document.ts";
+import { ZONE } from "#core/model/labels.ts";
+import { shiftedZoneMarks } from "#core/offerings/unavailable.ts";
+import { NotFoundError } from "#core/ports/errors.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
+import type { ShiftedZone, ZonalShift } from "#core/ports/zonal-shift.ts";
+import { incompatibility, requirementsFrom, requirementsFromLabels } from "#core/requirements/requirements.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
 

@@ -1,6 +1,6 @@
-import { rfc3339, withCondition, withoutCondition } from "../../core/model/conditions.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { rfc3339, withCondition, withoutCondition } from "#core/model/conditions.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";

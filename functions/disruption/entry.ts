@@ -2,7 +2,7 @@
 // Out: commands and intents in the store, taints, conditions, Kubernetes events, metrics. core/disruption decides; the
 // lifecycle function drains and terminates.
 
-import { WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { WAKE_UP_CAUSES, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";

@@ -1,6 +1,6 @@
-import { type ExpectedSavings, expectedSavings } from "../../core/disruption/consolidation/expected-savings.ts";
-import type { CommandRecord } from "../../core/model/command-record.ts";
-import { readDocument } from "../adapters/store/read-document.ts";
+import { readDocument } from "#adapters/store/read-document.ts";
+import { type ExpectedSavings, expectedSavings } from "#core/disruption/consolidation/expected-savings.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 import { disruptionSettings } from "./settings.ts";

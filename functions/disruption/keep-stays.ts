@@ -1,7 +1,7 @@
-import type { BlockedNode } from "../../core/disruption/cluster/blocked.ts";
-import { staysOf } from "../../core/disruption/reports/stays.ts";
-import { type Stays, staysDocument } from "../../core/history/stays.ts";
-import { contentHash } from "../../core/lib/fnv.ts";
+import type { BlockedNode } from "#core/disruption/cluster/blocked.ts";
+import { staysOf } from "#core/disruption/reports/stays.ts";
+import { type Stays, staysDocument } from "#core/history/stays.ts";
+import { contentHash } from "#core/lib/fnv.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 /** Prices in reasons change with each pass; so often they are written at most. */

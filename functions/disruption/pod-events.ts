@@ -1,6 +1,6 @@
-import { type PodEvent, type PodEvents, podEvents, withPodEvents } from "../../core/disruption/reports/pod-events.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { readDocument } from "../adapters/store/read-document.ts";
+import { readDocument } from "#adapters/store/read-document.ts";
+import { type PodEvent, type PodEvents, podEvents, withPodEvents } from "#core/disruption/reports/pod-events.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 

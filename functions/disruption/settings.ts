@@ -1,4 +1,4 @@
-import type { DisruptionSettings } from "../../core/disruption/settings.ts";
+import type { DisruptionSettings } from "#core/disruption/settings.ts";
 import type { Settings } from "../shared/cluster-deps.ts";
 
 type Read = Omit<DisruptionSettings, "cluster">;

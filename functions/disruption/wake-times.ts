@@ -1,5 +1,5 @@
-import type { CommandRecord } from "../../core/model/command-record.ts";
-import { SETTLE_MS, UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import { SETTLE_MS, UNTIL_WRITTEN_MS } from "#core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";
 

@@ -3,7 +3,7 @@
 // instance itself; the lifecycle function does.
 
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { eachRecord } from "../adapters/batch.ts";
+import { eachRecord } from "#adapters/lambda/batch.ts";
 import type { Later } from "../shared/cluster-deps.ts";
 import { type InvocationContext, inTime } from "../shared/in-time.ts";
 import { type InterruptDeps, interrupt } from "./interrupt.ts";

@@ -1,8 +1,8 @@
-import { whyNotConcerned } from "../../core/interruption/concerns.ts";
-import { parseInterruption } from "../../core/interruption/parse.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { Metrics } from "../../core/ports/metrics.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import { whyNotConcerned } from "#core/interruption/concerns.ts";
+import { parseInterruption } from "#core/interruption/parse.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { Metrics } from "#core/ports/metrics.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import { withAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { keepNotice } from "../shared/early-notices.ts";

@@ -1,9 +1,9 @@
-import { withConditions } from "../../core/lifecycle/claim-status.ts";
-import { consistency } from "../../core/lifecycle/consistency.ts";
-import { isTrue } from "../../core/model/conditions.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import { nodeOwners } from "../../core/model/node-owner.ts";
+import { withConditions } from "#core/lifecycle/claim-status.ts";
+import { consistency } from "#core/lifecycle/consistency.ts";
+import { isTrue } from "#core/model/conditions.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import { nodeOwners } from "#core/model/node-owner.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";

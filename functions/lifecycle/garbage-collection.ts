@@ -1,5 +1,5 @@
-import { logEvent } from "../../core/announcements/log-events.ts";
-import { collected } from "../../core/history/claim-entries.ts";
+import { logEvent } from "#core/announcements/log-events.ts";
+import { collected } from "#core/history/claim-entries.ts";
 import {
   type Inventory,
   lossOf,
@@ -7,10 +7,10 @@ import {
   ownerlessNodes,
   stoppedMachines,
   withoutMachine,
-} from "../../core/lifecycle/garbage-collection.ts";
-import { foreignCluster } from "../../core/lifecycle/identity.ts";
-import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
-import { providerIdOf } from "../../core/model/instance.ts";
+} from "#core/lifecycle/garbage-collection.ts";
+import { foreignCluster } from "#core/lifecycle/identity.ts";
+import { withoutFinalizer } from "#core/lifecycle/registration.ts";
+import { providerIdOf } from "#core/model/instance.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";

@@ -1,7 +1,7 @@
 import middy from "@middy/core";
-import { ec2Client } from "../adapters/aws/clients.ts";
-import { ec2Fleet } from "../adapters/aws/fleet.ts";
-import { pacedEc2 } from "../adapters/aws/pace.ts";
+import { ec2Client } from "#adapters/aws/clients.ts";
+import { ec2Fleet } from "#adapters/aws/fleet.ts";
+import { pacedEc2 } from "#adapters/aws/pace.ts";
 import { wireAnnouncements } from "../wiring/announcements.ts";
 import { wireBase } from "../wiring/base.ts";
 import { wireClustersWith } from "../wiring/clusters.ts";

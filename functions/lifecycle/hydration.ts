@@ -1,7 +1,7 @@
-import { hydrated } from "../../core/lifecycle/hydration.ts";
-import type { Instance } from "../../core/model/instance.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { hydrated } from "#core/lifecycle/hydration.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
 import { launchPrice } from "./launch/launch.ts";

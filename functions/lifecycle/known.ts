@@ -1,7 +1,7 @@
-import type { ClaimView } from "../../core/lifecycle/action.ts";
-import type { LaunchGroup } from "../../core/model/launch-group.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { ClaimView } from "#core/lifecycle/action.ts";
+import type { LaunchGroup } from "#core/model/launch-group.ts";
+import type { Node } from "#core/model/node.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
 
 /**
  * What a pass over one NodeClaim has read, or what its own writes returned; a part that is absent is read when it is

@@ -1,9 +1,9 @@
-import { heldPoll, readyTogether, takesPods } from "../../core/lifecycle/hold.ts";
-import { registrationDeadline } from "../../core/lifecycle/time-limits.ts";
-import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../core/lifecycle/waiting.ts";
-import { providerIdOf } from "../../core/model/instance.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { heldPoll, readyTogether, takesPods } from "#core/lifecycle/hold.ts";
+import { registrationDeadline } from "#core/lifecycle/time-limits.ts";
+import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "#core/lifecycle/waiting.ts";
+import { providerIdOf } from "#core/model/instance.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import type { Known } from "./known.ts";
 import { takeOpening } from "./open-together.ts";

@@ -1,6 +1,6 @@
-import { failureOf } from "../../core/launch/failure.ts";
-import type { FleetResult } from "../../core/model/fleet.ts";
-import type { Fleet } from "../../core/ports/fleet.ts";
+import { failureOf } from "#core/launch/failure.ts";
+import type { FleetResult } from "#core/model/fleet.ts";
+import type { Fleet } from "#core/ports/fleet.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 /** Karpenter's names of its cloud provider's methods. GetInstanceTypes and IsDrifted ask nobody here. */

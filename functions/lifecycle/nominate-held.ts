@@ -1,6 +1,6 @@
-import type { Pod } from "../../core/model/pod.ts";
-import { podKey } from "../../core/pods/predicates.ts";
-import { takesNomination } from "../../core/provisioning/node-nominations.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import { takesNomination } from "#core/provisioning/node-nominations.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { heedsNominations, nominatePods } from "../shared/nominate-pods.ts";
 

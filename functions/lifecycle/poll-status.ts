@@ -1,7 +1,7 @@
-import { statusProblems } from "../../core/interruption/instance-status.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { RefusedError, ThrottledError } from "../../core/ports/errors.ts";
-import type { InstanceStatus } from "../../core/ports/fleet.ts";
+import { statusProblems } from "#core/interruption/instance-status.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { RefusedError, ThrottledError } from "#core/ports/errors.ts";
+import type { InstanceStatus } from "#core/ports/fleet.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 

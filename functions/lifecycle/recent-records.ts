@@ -1,4 +1,4 @@
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 /**

@@ -1,10 +1,10 @@
-import { LruMap } from "../../core/lib/lru-map.ts";
-import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
-import { advance } from "../../core/lifecycle/advance.ts";
-import type { NodeClaimRecord, WaitsFor } from "../../core/model/node-claim-record.ts";
-import { ConflictError, NotFoundError, ThrottledError, UnreadableRecordError } from "../../core/ports/errors.ts";
-import type { WakeUp } from "../../core/ports/wake-ups.ts";
-import { UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
+import { LruMap } from "#core/lib/lru-map.ts";
+import type { ClaimView, Step } from "#core/lifecycle/action.ts";
+import { advance } from "#core/lifecycle/advance.ts";
+import type { NodeClaimRecord, WaitsFor } from "#core/model/node-claim-record.ts";
+import { ConflictError, NotFoundError, ThrottledError, UnreadableRecordError } from "#core/ports/errors.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
+import { UNTIL_WRITTEN_MS } from "#core/signals/signal.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 import type { Known, OtherPass } from "./known.ts";

@@ -1,6 +1,6 @@
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import { isSteady, type RegistrationOutcome, withRegistration } from "../../core/node-pool/registration-health.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { isSteady, type RegistrationOutcome, withRegistration } from "#core/node-pool/registration-health.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 import { writeStatus } from "../shared/write-status.ts";

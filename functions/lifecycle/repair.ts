@@ -1,10 +1,10 @@
-import { logEvent } from "../../core/announcements/log-events.ts";
-import { snakeCase } from "../../core/metrics/labels.ts";
-import { CAPACITY_TYPE, NODE_POOL } from "../../core/model/labels.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
-import { planRepairs, type Repair } from "../../core/repair/plan.ts";
+import { logEvent } from "#core/announcements/log-events.ts";
+import { snakeCase } from "#core/insight/metrics/labels.ts";
+import { CAPACITY_TYPE, NODE_POOL } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
+import { planRepairs, type Repair } from "#core/repair/plan.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";

@@ -1,4 +1,4 @@
-import { PROGRAM } from "../adapters/program.ts";
+import { PROGRAM } from "#settings/program.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 const LOG_WINDOW_MS = 10 * 60_000;

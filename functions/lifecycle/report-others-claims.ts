@@ -1,6 +1,6 @@
-import { isLaunchedByOther } from "../../core/lifecycle/identity.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import { PROGRAM } from "../adapters/program.ts";
+import { isLaunchedByOther } from "#core/lifecycle/identity.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import { PROGRAM } from "#settings/program.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 const LOG_WINDOW_MS = 60 * 60_000;

@@ -1,16 +1,16 @@
-import { machineFields } from "../../core/lifecycle/machine-fields.ts";
-import type { KnownInstance } from "../../core/model/instance.ts";
-import type { KubernetesObject } from "../../core/model/kubernetes.ts";
+import { machineFields } from "#core/lifecycle/machine-fields.ts";
+import type { KnownInstance } from "#core/model/instance.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import {
   CAPACITY_RESERVATION_ID,
   CAPACITY_RESERVATION_INTERRUPTIBLE,
   CAPACITY_RESERVATION_TYPE,
   CAPACITY_TYPE,
-} from "../../core/model/labels.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import { isExpiring } from "../../core/node-class/capacity-reservations.ts";
+} from "#core/model/labels.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { isExpiring } from "#core/node-class/capacity-reservations.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { claimLogFields } from "./log-fields.ts";

@@ -1,10 +1,10 @@
-import type { ClaimView, Step } from "../../core/lifecycle/action.ts";
-import { type Instance, providerIdOf } from "../../core/model/instance.ts";
-import type { LaunchGroup } from "../../core/model/launch-group.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Pod } from "../../core/model/pod.ts";
+import type { ClaimView, Step } from "#core/lifecycle/action.ts";
+import { type Instance, providerIdOf } from "#core/model/instance.ts";
+import type { LaunchGroup } from "#core/model/launch-group.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import type { Known } from "./known.ts";
 import { recentRecords } from "./recent-records.ts";

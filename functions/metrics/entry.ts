@@ -3,9 +3,9 @@
 
 import { gzipSync } from "node:zlib";
 import type { LambdaFunctionURLEvent } from "aws-lambda";
-import { textAt } from "../../core/lib/json.ts";
-import { answer, type HttpResponse, urlEvent } from "../adapters/function-url.ts";
-import type { PathToken } from "../adapters/path-token.ts";
+import { answer, type HttpResponse, urlEvent } from "#adapters/lambda/function-url.ts";
+import type { PathToken } from "#adapters/lambda/path-token.ts";
+import { textAt } from "#core/lib/json.ts";
 import { readQuery, type ScrapeDeps, scrape } from "./scrape.ts";
 
 export interface MetricsDeps extends ScrapeDeps {

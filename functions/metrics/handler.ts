@@ -1,5 +1,5 @@
 import middy from "@middy/core";
-import { VERSION } from "../adapters/version.ts";
+import { VERSION } from "#settings/version.ts";
 import { wireBase } from "../wiring/base.ts";
 import { wireClusters } from "../wiring/clusters.ts";
 import { wirePathToken } from "../wiring/path-token.ts";

@@ -1,11 +1,11 @@
-import { getAt, isJsonObject, type JsonObject, parseJson } from "../../core/lib/json.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
-import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
-import { type Signal, UNTIL_WRITTEN_MS, wakeUpsFor } from "../../core/signals/signal.ts";
-import { answer, type HttpRequest, type HttpResponse } from "../adapters/function-url.ts";
-import type { PathToken } from "../adapters/path-token.ts";
+import { answer, type HttpRequest, type HttpResponse } from "#adapters/lambda/function-url.ts";
+import type { PathToken } from "#adapters/lambda/path-token.ts";
+import { getAt, isJsonObject, type JsonObject, parseJson } from "#core/lib/json.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
+import { readAdmissionRequest } from "#core/signals/admission-request.ts";
+import { type Signal, UNTIL_WRITTEN_MS, wakeUpsFor } from "#core/signals/signal.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 
 export interface NotifyDeps {

@@ -1,8 +1,8 @@
-import type { Headroom } from "../../core/capacity-buffers/headroom.ts";
-import { bufferStatus, placementOf } from "../../core/capacity-buffers/status.ts";
-import { equalJson } from "../../core/lib/json.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
+import type { Headroom } from "#core/capacity-buffers/headroom.ts";
+import { bufferStatus, placementOf } from "#core/capacity-buffers/status.ts";
+import { equalJson } from "#core/lib/json.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { writeStatus } from "../shared/write-status.ts";

@@ -2,7 +2,7 @@
 // Out: intents (NodeClaim records) in the store, Kubernetes events, wake-ups of the lifecycle. It launches nothing and
 // writes no NodeClaim.
 
-import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import type { WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";

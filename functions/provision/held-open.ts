@@ -1,5 +1,5 @@
-import type { Pod } from "../../core/model/pod.ts";
-import { arrivalOf } from "../../core/provisioning/batching-window.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { arrivalOf } from "#core/provisioning/batching-window.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { nodeNominations } from "../../core/provisioning/node-nominations.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { nodeNominations } from "#core/provisioning/node-nominations.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { heedsNominations, nominatePods } from "../shared/nominate-pods.ts";
 

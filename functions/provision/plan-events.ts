@@ -1,9 +1,9 @@
-import { roundRobin } from "../../core/lib/round-robin.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey } from "../../core/pods/predicates.ts";
-import { poolsWithoutTypes } from "../../core/scheduling/reasons/no-types.ts";
+import { roundRobin } from "#core/lib/round-robin.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import { poolsWithoutTypes } from "#core/scheduling/reasons/no-types.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 

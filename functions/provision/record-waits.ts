@@ -1,15 +1,15 @@
-import { aboutClaim } from "../../core/history/claim-entries.ts";
-import { subjectOfMachine } from "../../core/history/keys.ts";
-import { isToldOf, type NominatedAbout, nominatedEntry, type ToldPlace } from "../../core/history/nominated.ts";
-import { type WaitingPod, waitsToWrite } from "../../core/history/waiting.ts";
-import { roundRobin } from "../../core/lib/round-robin.ts";
-import { fromRfc3339 } from "../../core/model/conditions.ts";
-import type { PodsNominated, PodsWaited } from "../../core/model/history-entry.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey, podUid } from "../../core/pods/predicates.ts";
-import { type WaitingPlace, waitingPlaces } from "../../core/provisioning/waiting-places.ts";
+import { aboutClaim } from "#core/history/claim-entries.ts";
+import { subjectOfMachine } from "#core/history/keys.ts";
+import { isToldOf, type NominatedAbout, nominatedEntry, type ToldPlace } from "#core/history/nominated.ts";
+import { type WaitingPod, waitsToWrite } from "#core/history/waiting.ts";
+import { roundRobin } from "#core/lib/round-robin.ts";
+import { fromRfc3339 } from "#core/model/conditions.ts";
+import type { PodsNominated, PodsWaited } from "#core/model/history-entry.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { podKey, podUid } from "#core/pods/predicates.ts";
+import { type WaitingPlace, waitingPlaces } from "#core/provisioning/waiting-places.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

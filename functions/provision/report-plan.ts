@@ -1,9 +1,9 @@
-import { logEvent } from "../../core/announcements/log-events.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
-import { waitsForMorning } from "../../core/node-pool/schedule.ts";
-import { podKey } from "../../core/pods/predicates.ts";
-import type { PendingPods } from "../../core/scheduling/solve.ts";
+import { logEvent } from "#core/announcements/log-events.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Plan, PlannedNodeClaim } from "#core/model/plan.ts";
+import { waitsForMorning } from "#core/node-pool/schedule.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import type { PendingPods } from "#core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 /** A plan in the parts that are reported. */

@@ -1,5 +1,5 @@
-import { PLAN_HELD_BACK_MS } from "../../core/ports/wake-ups.ts";
-import { UNTIL_WRITTEN_MS } from "../../core/signals/signal.ts";
+import { PLAN_HELD_BACK_MS } from "#core/ports/wake-ups.ts";
+import { UNTIL_WRITTEN_MS } from "#core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 // Wake-ups that are sent while a plan is made wait behind it in the FIFO queue, one for each second of a burst. What

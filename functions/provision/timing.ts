@@ -1,9 +1,9 @@
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
-import { PLAN_HELD_BACK_MS } from "../../core/ports/wake-ups.ts";
-import { windowLeft } from "../../core/provisioning/batching-window.ts";
-import { nextLook } from "../../core/provisioning/next-look.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { WakeUpReason } from "#core/ports/wake-up-causes.ts";
+import { PLAN_HELD_BACK_MS } from "#core/ports/wake-ups.ts";
+import { windowLeft } from "#core/provisioning/batching-window.ts";
+import { nextLook } from "#core/provisioning/next-look.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 

@@ -1,4 +1,4 @@
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 /** A process that writes marks the cluster as active at most this often, ms. */
 const MARK_PERIOD_MS = 20_000;

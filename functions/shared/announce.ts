@@ -1,7 +1,7 @@
-import { announcementOf, isRecurring } from "../../core/announcements/announcement-of.ts";
-import type { Announcement, Announcements } from "../../core/ports/announcements.ts";
-import type { Log, LogFields } from "../../core/ports/log.ts";
-import { printable } from "../adapters/log.ts";
+import { printable } from "#adapters/telemetry/log.ts";
+import { announcementOf, isRecurring } from "#core/announcements/announcement-of.ts";
+import type { Announcement, Announcements } from "#core/ports/announcements.ts";
+import type { Log, LogFields } from "#core/ports/log.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /** The announcements of a stack that has no event bus. `withAnnouncements` then leaves the log as it is. */

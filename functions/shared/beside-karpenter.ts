@@ -1,6 +1,6 @@
-import { KARPENTER_LEASE, type KubernetesLease, runningKarpenter } from "../../core/model/karpenter-lease.ts";
-import { RefusedError } from "../../core/ports/errors.ts";
-import { PROGRAM } from "../adapters/program.ts";
+import { KARPENTER_LEASE, type KubernetesLease, runningKarpenter } from "#core/model/karpenter-lease.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import { PROGRAM } from "#settings/program.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
 

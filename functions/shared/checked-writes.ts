@@ -1,6 +1,6 @@
-import type { Kubernetes } from "../../core/ports/kubernetes.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { provenFirst } from "../adapters/kubernetes/proven-first.ts";
+import { provenFirst } from "#adapters/kubernetes/proven-first.ts";
+import type { Kubernetes } from "#core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 const KUBERNETES_WRITES = [
   "create",

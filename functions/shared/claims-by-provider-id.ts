@@ -1,7 +1,7 @@
-import { instanceIdOf } from "../../core/model/instance.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { Signal } from "../../core/signals/signal.ts";
+import { instanceIdOf } from "#core/model/instance.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { Signal } from "#core/signals/signal.ts";
 
 /** EC2's have 19 characters. */
 const MAX_INSTANCE_ID = 64;

@@ -2,18 +2,18 @@
 // more than one function makes (leases, terminations, events). In: ports. Out: effects on them. Nothing here imports a
 // function's folder or wiring/, or chooses an adapter.
 
-import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import type { Announcements } from "../../core/ports/announcements.ts";
-import type { Fleet } from "../../core/ports/fleet.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { Metrics } from "../../core/ports/metrics.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { WakeUps } from "../../core/ports/wake-ups.ts";
-import type { Config } from "../adapters/config.ts";
-import type { ManagedKubernetes } from "../adapters/kubernetes/managed-objects.ts";
+import type { ManagedKubernetes } from "#adapters/kubernetes/managed-objects.ts";
+import type { ClusterFacts } from "#core/launch/user-data-input.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import type { Announcements } from "#core/ports/announcements.ts";
+import type { Fleet } from "#core/ports/fleet.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { Metrics } from "#core/ports/metrics.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { WakeUps } from "#core/ports/wake-ups.ts";
+import type { Config } from "#settings/config.ts";
 
-/** The settings that decisions are made by: the rows of functions/adapters/setting-table.ts that decisions read. */
+/** The settings that decisions are made by: the rows of settings/setting-table.ts that decisions read. */
 export type Settings = Config["settings"];
 
 /**

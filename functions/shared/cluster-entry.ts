@@ -1,8 +1,8 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { Log } from "../../core/ports/log.ts";
-import { isSweep, type WakeUp, type WakeUps } from "../../core/ports/wake-ups.ts";
-import { parseWakeUp } from "../adapters/aws/wake-up-queue.ts";
-import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
+import { parseWakeUp } from "#adapters/aws/wake-up-queue.ts";
+import { eachRecord, eachRecordInOrder } from "#adapters/lambda/batch.ts";
+import type { Log } from "#core/ports/log.ts";
+import { isSweep, type WakeUp, type WakeUps } from "#core/ports/wake-ups.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps, Later } from "./cluster-deps.ts";
 import { type InvocationContext, inTime } from "./in-time.ts";

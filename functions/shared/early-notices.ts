@@ -1,7 +1,7 @@
-import { MAX_NOTICE_AGE_MS, SHORT_LIVED, whyNotConcerned } from "../../core/interruption/concerns.ts";
-import type { Interruption, InterruptionKind } from "../../core/interruption/parse.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import { MAX_NOTICE_AGE_MS, SHORT_LIVED, whyNotConcerned } from "#core/interruption/concerns.ts";
+import type { Interruption, InterruptionKind } from "#core/interruption/parse.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { interruptClaim } from "./interrupt-claim.ts";
 

@@ -1,10 +1,10 @@
-import { LruMap } from "../../core/lib/lru-map.ts";
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { UnavailableOffering } from "../../core/model/unavailable-offering.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import { type InstanceTypeSettings, instanceTypesOf } from "../../core/offerings/instance-types.ts";
-import { SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
+import { LruMap } from "#core/lib/lru-map.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import { type InstanceTypeSettings, instanceTypesOf } from "#core/offerings/instance-types.ts";
+import { SEEN_MEMORY } from "#core/offerings/seen-memory.ts";
 
 /**
  * How many lists a warm function remembers per catalogue: EC2NodeClasses times recent sets of unavailable offerings. No

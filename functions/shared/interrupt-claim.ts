@@ -1,10 +1,10 @@
-import { logEvent } from "../../core/announcements/log-events.ts";
-import { CONSEQUENCES } from "../../core/interruption/consequence.ts";
-import type { InterruptionKind } from "../../core/interruption/parse.ts";
-import { machineFields } from "../../core/lifecycle/machine-fields.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { reservationMark, UNAVAILABLE_MS } from "../../core/offerings/unavailable.ts";
-import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
+import { logEvent } from "#core/announcements/log-events.ts";
+import { CONSEQUENCES } from "#core/interruption/consequence.ts";
+import type { InterruptionKind } from "#core/interruption/parse.ts";
+import { machineFields } from "#core/lifecycle/machine-fields.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { reservationMark, UNAVAILABLE_MS } from "#core/offerings/unavailable.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
 import { terminateClaim } from "./terminate-claim.ts";

@@ -1,4 +1,4 @@
-import type { Lease } from "../../core/model/lease.ts";
+import type { Lease } from "#core/model/lease.ts";
 import { checkedWrites } from "./checked-writes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 

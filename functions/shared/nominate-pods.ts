@@ -1,5 +1,5 @@
-import { RefusedError } from "../../core/ports/errors.ts";
-import type { NodeNomination } from "../../core/provisioning/node-nominations.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import type { NodeNomination } from "#core/provisioning/node-nominations.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { ignoreConflictOrGone } from "./optimistic.ts";
 import { someAtATime } from "./some-at-a-time.ts";

@@ -1,4 +1,4 @@
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError } from "#core/ports/errors.ts";
 
 /**
  * Writes under optimistic concurrency: each write names the version of the object or record that was read. These

@@ -1,8 +1,8 @@
-import { LruMap } from "../../core/lib/lru-map.ts";
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
+import { LruMap } from "#core/lib/lru-map.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { applyOverlays, type Overlaid } from "#core/node-overlay/apply.ts";
 
 /**
  * How many results a warm function remembers. They change with the unavailable offerings, of which there are a few sets

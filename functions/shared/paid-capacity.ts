@@ -1,9 +1,9 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { PaidShare } from "../../core/model/paid-capacity.ts";
-import { type PaidReadings, paidShares } from "../../core/offerings/commitments.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { readDocument } from "../adapters/store/read-document.ts";
+import { readDocument } from "#adapters/store/read-document.ts";
+import type { PaidShare } from "#core/model/paid-capacity.ts";
+import { type PaidReadings, paidShares } from "#core/offerings/commitments.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { contentHash } from "../../core/lib/fnv.ts";
-import { LruMap } from "../../core/lib/lru-map.ts";
-import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
+import { contentHash } from "#core/lib/fnv.ts";
+import { LruMap } from "#core/lib/lru-map.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /** How long an equal event is not published again (karpenter: pkg/events/recorder.go, defaultDedupeTimeout). */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Kubernetes } from "../../core/ports/kubernetes.ts";
-import { readDocument } from "../adapters/store/read-document.ts";
-import { VERSION } from "../adapters/version.ts";
+import { readDocument } from "#adapters/store/read-document.ts";
+import type { Kubernetes } from "#core/ports/kubernetes.ts";
+import { VERSION } from "#settings/version.ts";
 import { lastActivity } from "./active-store.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 

@@ -1,6 +1,6 @@
-import type { KubernetesObject } from "../../core/model/kubernetes.ts";
-import { MAX_PRICE_PER_HOUR, SCHEDULE } from "../../core/model/labels.ts";
-import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import { MAX_PRICE_PER_HOUR, SCHEDULE } from "#core/model/labels.ts";
+import type { Kind, Kinds, Kubernetes } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { roundRobin } from "../../core/lib/round-robin.ts";
-import type { SetAside } from "../../core/set-aside/set-aside.ts";
+import { roundRobin } from "#core/lib/round-robin.ts";
+import type { SetAside } from "#core/set-aside/set-aside.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
 

@@ -1,4 +1,4 @@
-import { EACH } from "../../core/model/price-caps.ts";
+import { EACH } from "#core/model/price-caps.ts";
 import type { Settings } from "./cluster-deps.ts";
 
 /** The schedule of a cluster's NodePools that have none of their own (SLEEP_SCHEDULE); undefined without one. */

@@ -1,7 +1,7 @@
-import type { Log } from "../../core/ports/log.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { sumOf } from "../../core/scheduling/problem/price-caps.ts";
-import { readDocument } from "../adapters/store/read-document.ts";
+import { readDocument } from "#adapters/store/read-document.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { sumOf } from "#core/scheduling/problem/price-caps.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**

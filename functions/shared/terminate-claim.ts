@@ -1,8 +1,8 @@
-import { hastened } from "../../core/history/claim-entries.ts";
-import { markTerminating, type TerminationFacts } from "../../core/lifecycle/mark-terminating.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { ConflictError, UnreadableRecordError } from "../../core/ports/errors.ts";
-import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import { hastened } from "#core/history/claim-entries.ts";
+import { markTerminating, type TerminationFacts } from "#core/lifecycle/mark-terminating.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { ConflictError, UnreadableRecordError } from "#core/ports/errors.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
 

@@ -1,7 +1,7 @@
-import type { CommandRecord } from "../../core/model/command-record.ts";
-import type { HistoryEntry } from "../../core/model/history-entry.ts";
-import type { Lease } from "../../core/model/lease.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { Lease } from "#core/model/lease.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 interface Intents {

@@ -1,6 +1,6 @@
-import { type Transition, transitionsOf, transitionText } from "../../core/model/condition-transitions.ts";
-import type { Condition, ObjectMeta } from "../../core/model/kubernetes.ts";
-import type { Kinds } from "../../core/ports/kubernetes.ts";
+import { type Transition, transitionsOf, transitionText } from "#core/model/condition-transitions.ts";
+import type { Condition, ObjectMeta } from "#core/model/kubernetes.ts";
+import type { Kinds } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /** Kinds of whose conditions and finalizers Karpenter tells; a Node's conditions are the kubelet's. */

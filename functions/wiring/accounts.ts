@@ -1,6 +1,6 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
-import { assumedRole, type CredentialSource } from "../adapters/aws/assume-role.ts";
-import type { ClusterConfig } from "../adapters/cluster-list.ts";
+import { assumedRole, type CredentialSource } from "#adapters/aws/assume-role.ts";
+import type { ClusterConfig } from "#settings/cluster-list.ts";
 import type { Base } from "./base.ts";
 
 /** The AWS account of a cluster. */

@@ -1,5 +1,5 @@
-import type { Announcements } from "../../core/ports/announcements.ts";
-import { eventBus } from "../adapters/aws/event-bus.ts";
+import { eventBus } from "#adapters/aws/event-bus.ts";
+import type { Announcements } from "#core/ports/announcements.ts";
 import { noAnnouncements } from "../shared/announce.ts";
 import type { Base } from "./base.ts";
 

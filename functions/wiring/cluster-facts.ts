@@ -1,7 +1,7 @@
-import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { ClusterConfig } from "../adapters/cluster-list.ts";
+import type { ClusterFacts } from "#core/launch/user-data-input.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { ClusterConfig } from "#settings/cluster-list.ts";
 
 /**
  * Where EKS's descriptions of clusters are remembered: most cold starts then need one look-up in the table, and neither

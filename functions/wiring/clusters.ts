@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
-import type { Announcements } from "../../core/ports/announcements.ts";
-import type { Log } from "../../core/ports/log.ts";
-import { catalogueSource } from "../adapters/catalogue/source.ts";
-import type { ClusterConfig } from "../adapters/cluster-list.ts";
-import { kubernetesClient } from "../adapters/kubernetes/client.ts";
-import { eksToken } from "../adapters/kubernetes/eks-token.ts";
-import { informer, type Readings } from "../adapters/kubernetes/informer.ts";
-import { listMemory } from "../adapters/kubernetes/list-memory.ts";
-import { paced } from "../adapters/kubernetes/pace.ts";
-import { httpsTransport, type Transport } from "../adapters/kubernetes/transport.ts";
+import { catalogueSource } from "#adapters/catalogue/source.ts";
+import { kubernetesClient } from "#adapters/kubernetes/client.ts";
+import { eksToken } from "#adapters/kubernetes/eks-token.ts";
+import { informer, type Readings } from "#adapters/kubernetes/informer.ts";
+import { listMemory } from "#adapters/kubernetes/list-memory.ts";
+import { paced } from "#adapters/kubernetes/pace.ts";
+import { httpsTransport, type Transport } from "#adapters/kubernetes/transport.ts";
+import type { ClusterFacts } from "#core/launch/user-data-input.ts";
+import type { Announcements } from "#core/ports/announcements.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { ClusterConfig } from "#settings/cluster-list.ts";
 import { noAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type Account, perAccount, wireAccounts, wireOwnRoles } from "./accounts.ts";
@@ -46,7 +46,7 @@ export function wireClusters(
     ...{ store: base.store, log: base.log, now: base.now },
     // A file of its own, because most cold starts find the description in the table and need no client of EKS.
     describe: async (cluster) =>
-      (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
+      (await import("#adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
 
   const logOf = (cluster: string): Log => (base.served.only() === undefined ? base.log.with({ cluster }) : base.log);

@@ -1,6 +1,6 @@
-import type { Kubernetes } from "../../core/ports/kubernetes.ts";
-import type { Readings } from "../adapters/kubernetes/informer.ts";
-import { managedObjects } from "../adapters/kubernetes/managed-objects.ts";
+import type { Readings } from "#adapters/kubernetes/informer.ts";
+import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
+import type { Kubernetes } from "#core/ports/kubernetes.ts";
 import { checkedWrites } from "../shared/checked-writes.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 

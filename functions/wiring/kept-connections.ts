@@ -1,5 +1,5 @@
-import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
-import type { ClusterConfig } from "../adapters/cluster-list.ts";
+import type { ClusterFacts } from "#core/launch/user-data-input.ts";
+import type { ClusterConfig } from "#settings/cluster-list.ts";
 
 /** How long a connection is kept without a look at the cluster's description. No benchmark has tuned it. */
 const CHECK_MS = 10 * 60_000;

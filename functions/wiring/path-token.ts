@@ -1,6 +1,6 @@
-import type { Log } from "../../core/ports/log.ts";
-import { secretText } from "../adapters/aws/secret.ts";
-import { fixedToken, type PathToken, secretToken } from "../adapters/path-token.ts";
+import { secretText } from "#adapters/aws/secret.ts";
+import { fixedToken, type PathToken, secretToken } from "#adapters/lambda/path-token.ts";
+import type { Log } from "#core/ports/log.ts";
 
 /** Variables that Lambda sets: a function's credentials, which last as long as its process. */
 type Environment = Readonly<Record<string, string | undefined>>;

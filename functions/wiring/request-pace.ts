@@ -1,4 +1,4 @@
-import { type RequestPace, sharedRequestPace } from "../adapters/request-pace.ts";
+import { type RequestPace, sharedRequestPace } from "#adapters/aws/request-pace.ts";
 import type { Account } from "./accounts.ts";
 import type { Base } from "./base.ts";
 

@@ -1,7 +1,7 @@
-import type { ClusterRecord } from "../../core/model/cluster-record.ts";
-import type { ClusterRecords } from "../../core/ports/cluster-records.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { ClusterConfig, WakeUpSource } from "../adapters/cluster-list.ts";
+import type { ClusterRecord } from "#core/model/cluster-record.ts";
+import type { ClusterRecords } from "#core/ports/cluster-records.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { ClusterConfig, WakeUpSource } from "#settings/cluster-list.ts";
 
 /** How long what was read is used. A cluster that is added or taken away waits for so long at most. */
 export const MAX_LIST_AGE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { parseConfig } from "../adapters/config.ts";
+import { parseConfig } from "#settings/config.ts";
 import type { Settings } from "../shared/cluster-deps.ts";
 
 /** The settings where an operator has given none: for the lab, the command line and tests. */

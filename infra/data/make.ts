@@ -1,6 +1,6 @@
 /**
  * Makes the bundled catalogue and the golden file of its test out of a folder of raw facts (its README names the
- * packages that they were taken from; so does functions/adapters/catalogue/data/README.md). Two runs over the same
+ * packages that they were taken from; so does adapters/catalogue/data/README.md). Two runs over the same
  * folder give the same bytes.
  *
  *     node infra/data/make.ts FOLDER
@@ -8,13 +8,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { type Catalogue, compactRecord, type TypeLimits } from "../../core/offerings/catalogue.ts";
+import { type Catalogue, compactRecord, type TypeLimits } from "#core/offerings/catalogue.ts";
 
 const REGIONS = ["us-west-2", "us-east-1", "ap-northeast-2"];
 /** Date of the youngest fact: release of the package that the type records are from. */
 const AS_OF = "2026-10-27";
 const ROOT = new URL("../../", import.meta.url).pathname;
-const DATA = join(ROOT, "functions/adapters/catalogue/data");
+const DATA = join(ROOT, "adapters/catalogue/data");
 const GOLDEN = join(ROOT, "test/core/offerings/instance-types.golden.json.gz");
 
 interface RawRegion {

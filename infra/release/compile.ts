@@ -93,7 +93,7 @@ const withoutTemplateValidator: Plugin = {
 export const inRelease: Plugin = {
   name: "in-release",
   setup: ({ onLoad }) => {
-    onLoad({ filter: /functions\/adapters\/release\.ts$/ }, () => ({ contents: "export const IS_RELEASE = true;", loader: "ts" }));
+    onLoad({ filter: /settings\/release\.ts$/ }, () => ({ contents: "export const IS_RELEASE = true;", loader: "ts" }));
   },
 };
 
@@ -104,7 +104,7 @@ export const inRelease: Plugin = {
 const placesInPackage: Plugin = {
   name: "places-in-package",
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\/(?:functions|cli|lab|infra|console)\/.*\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\/(?:adapters|cli|console|functions|infra|installer|lab|manifests|settings|terminal)\/.*\.ts$/ }, ({ path }) => {
       if (path.includes("/node_modules/")) return undefined;
       const source = readFileSync(path, "utf8");
       return { contents: withPlaces(source, relative(ROOT, path).replaceAll("\\", "/")), loader: "ts" };

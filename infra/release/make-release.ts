@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Metafile } from "esbuild";
-import { buildPage } from "../../console/build.ts";
+import { buildPage } from "#console/build.ts";
 import { bundleCode, functionNames } from "../build.ts";
 import { commitOf } from "../commit.ts";
 import { ROOT } from "../dist.ts";
@@ -23,9 +23,9 @@ const NODE = 22;
 
 /** What the program and its users read, each at its place in the checkout. */
 const DATA = [
-  ...["README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "docs", "examples"],
+  ...["README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "docs"],
   ...["crds", "crds-v1beta1", "rbac", "flow-control", "webhook"].map((folder) => `infra/${folder}`),
-  ...["lab/stories", "lab/eks-daemons.yaml", "infra/default-pool.yaml", "functions/adapters/catalogue/data"],
+  ...["lab/stories", "lab/eks-daemons.yaml", "infra/default-pool.yaml", "adapters/catalogue/data"],
 ];
 
 /** Makes the files of a release in a folder. Returns their paths. Throws one sentence when the changelog lacks it. */

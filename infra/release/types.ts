@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { wrap } from "../../core/lib/wrap.ts";
+import { wrap } from "#core/lib/wrap.ts";
 import { CLUSTER, DEPLOYMENT } from "../deployment-notes.ts";
 import { CLUSTER_SCHEMA, DEPLOYMENT_SCHEMA } from "../settings.ts";
 

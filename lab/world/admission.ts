@@ -1,7 +1,7 @@
-import type { Toleration } from "../../core/model/taint.ts";
-import { RefusedError } from "../../core/ports/errors.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { SYSTEM_PRIORITIES } from "../../functions/adapters/manifests/defaults.ts";
+import type { Toleration } from "#core/model/taint.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
+import { SYSTEM_PRIORITIES } from "#manifests/defaults.ts";
 
 /**
  * A new object as the mutating admission plugins of the API server leave it. ResourceQuota and the bounds of a

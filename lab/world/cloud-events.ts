@@ -1,5 +1,5 @@
-import type { Instance } from "../../core/model/instance.ts";
-import { timestamp } from "../../functions/adapters/manifests/api-object.ts";
+import type { Instance } from "#core/model/instance.ts";
+import { timestamp } from "#manifests/api-object.ts";
 
 /** An EventBridge event, as it arrives in a queue's message body. */
 export interface CloudEvent {

@@ -1,7 +1,7 @@
-import type { CapacityReservationSelectorTerm } from "../../core/model/node-class.ts";
-import type { Catalogue, CatalogueType } from "../../core/offerings/catalogue.ts";
-import type { CloudInventory, ReservedInstance } from "../../core/ports/cloud-inventory.ts";
-import type { Fleet, InstanceStatus } from "../../core/ports/fleet.ts";
+import type { CapacityReservationSelectorTerm } from "#core/model/node-class.ts";
+import type { Catalogue, CatalogueType } from "#core/offerings/catalogue.ts";
+import type { CloudInventory, ReservedInstance } from "#core/ports/cloud-inventory.ts";
+import type { Fleet, InstanceStatus } from "#core/ports/fleet.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import type { CloudEvent } from "./cloud-events.ts";
 import { type Meter, meter, spentOn } from "./cost.ts";

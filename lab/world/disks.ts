@@ -1,5 +1,5 @@
-import type { LaunchTemplate } from "../../core/model/fleet.ts";
-import type { CatalogueType } from "../../core/offerings/catalogue.ts";
+import type { LaunchTemplate } from "#core/model/fleet.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
 import { type Bootstrap, type Image, imageOf } from "./user-data.ts";
 
 const GIB = 2 ** 30;

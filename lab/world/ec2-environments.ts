@@ -3,7 +3,7 @@ import { currentInvocation, type Invocation, invoke, never } from "./invocation.
 
 /**
  * Makes one request to EC2. With a launch template an environment makes it once; "with others": those of one moment are
- * one request (functions/adapters/aws/fleet.ts).
+ * one request (adapters/aws/fleet.ts).
  */
 export type MakeRequest = (action: string, once?: { readonly template: string } | "with others") => Promise<void>;
 

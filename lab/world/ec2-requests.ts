@@ -1,5 +1,5 @@
-import { ThrottledError } from "../../core/ports/errors.ts";
-import type { RequestPace } from "../../functions/adapters/request-pace.ts";
+import type { RequestPace } from "#adapters/aws/request-pace.ts";
+import { ThrottledError } from "#core/ports/errors.ts";
 import type { VirtualClock } from "./clock.ts";
 import type { Random } from "./random.ts";
 

@@ -1,10 +1,10 @@
-import type { FleetOverride, FleetRequest, FleetResult, LaunchTemplate } from "../../core/model/fleet.ts";
-import type { Instance } from "../../core/model/instance.ts";
-import type { CapacityType } from "../../core/model/instance-type.ts";
-import type { CatalogueType } from "../../core/offerings/catalogue.ts";
-import { NotFoundError, RefusedError, ThrottledError } from "../../core/ports/errors.ts";
-import type { Fleet, InstanceStatus } from "../../core/ports/fleet.ts";
-import { frozen, same } from "../../functions/adapters/manifests/api-object.ts";
+import type { FleetOverride, FleetRequest, FleetResult, LaunchTemplate } from "#core/model/fleet.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { CapacityType } from "#core/model/instance-type.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
+import { NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
+import type { Fleet, InstanceStatus } from "#core/ports/fleet.ts";
+import { frozen, same } from "#manifests/api-object.ts";
 import type { MakeRequest } from "./ec2-environments.ts";
 import type { Instances } from "./instances.ts";
 import type { SimulatedSubnet } from "./inventory.ts";

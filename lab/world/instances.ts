@@ -1,8 +1,8 @@
-import type { FleetOverride, FleetRequest, LaunchTemplate } from "../../core/model/fleet.ts";
-import type { Instance } from "../../core/model/instance.ts";
-import type { EC2NodeClassSpec } from "../../core/model/node-class.ts";
-import type { Catalogue, CatalogueType } from "../../core/offerings/catalogue.ts";
-import { frozen } from "../../functions/adapters/manifests/api-object.ts";
+import type { FleetOverride, FleetRequest, LaunchTemplate } from "#core/model/fleet.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { EC2NodeClassSpec } from "#core/model/node-class.ts";
+import type { Catalogue, CatalogueType } from "#core/offerings/catalogue.ts";
+import { frozen } from "#manifests/api-object.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import { type CloudEvent, type CloudEventKind, eventOf } from "./cloud-events.ts";
 import type { Disks, ImageFacts } from "./disks.ts";

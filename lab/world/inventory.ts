@@ -3,9 +3,9 @@ import type {
   CapacityReservationSelectorTerm,
   SecurityGroupSelectorTerm,
   SubnetSelectorTerm,
-} from "../../core/model/node-class.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import type { CapacityReservation, CloudInventory, Image } from "../../core/ports/cloud-inventory.ts";
+} from "#core/model/node-class.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import type { CapacityReservation, CloudInventory, Image } from "#core/ports/cloud-inventory.ts";
 import { toRecord } from "./machine-facts.ts";
 import { hash } from "./random.ts";
 import type { LabWorld } from "./world.ts";

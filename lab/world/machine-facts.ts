@@ -1,6 +1,6 @@
-import type { CatalogueType } from "../../core/offerings/catalogue.ts";
-import { rawLaunchFacts } from "../../core/offerings/launch-facts.ts";
-import type { InstanceTypeRecord } from "../../core/ports/cloud-inventory.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
+import { rawLaunchFacts } from "#core/offerings/launch-facts.ts";
+import type { InstanceTypeRecord } from "#core/ports/cloud-inventory.ts";
 import { toNumber } from "./quantity.ts";
 import type { Bootstrap } from "./user-data.ts";
 

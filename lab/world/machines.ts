@@ -1,5 +1,5 @@
-import type { CatalogueType } from "../../core/offerings/catalogue.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { withCondition } from "./actors/actor.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import { podDiskBytes } from "./disks.ts";

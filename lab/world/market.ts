@@ -1,5 +1,5 @@
-import type { CapacityType } from "../../core/model/instance-type.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
+import type { CapacityType } from "#core/model/instance-type.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
 
 /** What EC2 asks for instances now; the functions may know older prices. */
 export interface Market {

@@ -1,7 +1,7 @@
-import { NODE_POOL } from "../../core/model/labels.ts";
-import { familyOf } from "../../core/model/paid-capacity.ts";
-import { CLUSTER_TAG } from "../../core/model/tags.ts";
-import type { OnDemandInstance } from "../../core/ports/cloud-inventory.ts";
+import { NODE_POOL } from "#core/model/labels.ts";
+import { familyOf } from "#core/model/paid-capacity.ts";
+import { CLUSTER_TAG } from "#core/model/tags.ts";
+import type { OnDemandInstance } from "#core/ports/cloud-inventory.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
 
 /** The instances of the account that are billed on demand, of some families when they are named. */

@@ -1,5 +1,5 @@
-import type { FleetOverride } from "../../core/model/fleet.ts";
-import type { CapacityType } from "../../core/model/instance-type.ts";
+import type { FleetOverride } from "#core/model/fleet.ts";
+import type { CapacityType } from "#core/model/instance-type.ts";
 
 /** A lack of capacity. A field that is absent matches everything. */
 export interface Outage {

@@ -1,5 +1,5 @@
-import type { ResourceList } from "../../core/model/kubernetes.ts";
-import type { Container, ContainerStatus, Pod } from "../../core/model/pod.ts";
+import type { ResourceList } from "#core/model/kubernetes.ts";
+import type { Container, ContainerStatus, Pod } from "#core/model/pod.ts";
 
 /**
  * The arithmetic of quantities of the simulated cluster. It does not use the core's on purpose: a world with the same

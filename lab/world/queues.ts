@@ -1,5 +1,5 @@
-import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
-import { wakeUpBody } from "../../functions/adapters/aws/wake-up-queue.ts";
+import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
+import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
 import { hash } from "./random.ts";
 import type { LabWorld } from "./world.ts";
 

@@ -1,7 +1,7 @@
-import type { FleetOverride, ReservationTarget } from "../../core/model/fleet.ts";
-import type { Instance } from "../../core/model/instance.ts";
-import type { CapacityReservationSelectorTerm } from "../../core/model/node-class.ts";
-import type { CapacityReservation } from "../../core/ports/cloud-inventory.ts";
+import type { FleetOverride, ReservationTarget } from "#core/model/fleet.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { CapacityReservationSelectorTerm } from "#core/model/node-class.ts";
+import type { CapacityReservation } from "#core/ports/cloud-inventory.ts";
 
 /** A capacity reservation of the account. */
 export interface SimulatedReservation extends Omit<CapacityReservation, "availableInstances"> {

@@ -1,5 +1,5 @@
-import type { Instance } from "../../core/model/instance.ts";
-import type { CatalogueType } from "../../core/offerings/catalogue.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
 import type { Disks } from "./disks.ts";
 
 /** An EC2 instance with what only the simulated cloud knows of it. */

@@ -1,16 +1,7 @@
-import { ownValue } from "../../core/lib/own-value.ts";
-import { ConflictError, NotFoundError, RefusedError } from "../../core/ports/errors.ts";
-import {
-  type ApiObject,
-  frozen,
-  isNamespaced,
-  KINDS,
-  nameOf,
-  same,
-  thawed,
-  timestamp,
-} from "../../functions/adapters/manifests/api-object.ts";
-import { withDefaults } from "../../functions/adapters/manifests/defaults.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import { ConflictError, NotFoundError, RefusedError } from "#core/ports/errors.ts";
+import { type ApiObject, frozen, isNamespaced, KINDS, nameOf, same, thawed, timestamp } from "#manifests/api-object.ts";
+import { withDefaults } from "#manifests/defaults.ts";
 import { admitted } from "./admission.ts";
 import type { Random } from "./random.ts";
 

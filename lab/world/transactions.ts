@@ -1,5 +1,5 @@
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { intentBatches } from "../../functions/adapters/store/intent-batches.ts";
+import { intentBatches } from "#adapters/store/intent-batches.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 /**
  * The same store, with each transaction of `writeIntents` as a call of its own, so that a kill between two of them, or

@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import type { Taint, TaintEffect } from "../../core/model/taint.ts";
+import type { Taint, TaintEffect } from "#core/model/taint.ts";
 import { parseToml, type Toml } from "./toml.ts";
 
 /** What the user data of a machine say, before its kubelet starts. */

@@ -3,9 +3,9 @@
 // cluster.ts starts the controllers (actors/), cloud.ts the AWS account. No part may read real time or randomness, nor
 // the decisions of the product: core's arithmetic is repeated here, so that one can be checked against the other.
 
-import { ownValue } from "../../core/lib/own-value.ts";
-import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
-import { type ApiObject, isNamespaced, KINDS } from "../../functions/adapters/manifests/api-object.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
+import { type ApiObject, isNamespaced, KINDS } from "#manifests/api-object.ts";
 import { type VirtualClock, virtualClock } from "./clock.ts";
 import { type Random, seeded } from "./random.ts";
 import { type Change, type MutableObject, type ObjectStore, objectStore } from "./store.ts";

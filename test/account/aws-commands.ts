@@ -21,11 +21,13 @@ interface Found {
 /** Those of the documents, and those in texts of the program, in which "xxx" stands for what it fills in. */
 export function documentedCalls(): readonly Found[] {
   const inDocs = DOCUMENTED.flatMap(({ page, line }) => commandsOf(line).map((words) => ({ place: page, words })));
-  const files = readdirSync("cli", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const files = ["cli", "installer"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((name) => (name.endsWith(".ts") ? [join(folder, name)] : [])),
+  );
   const inTexts = files.flatMap((name) => {
-    const text = readFileSync(join("cli", name), "utf8").replaceAll(/\$\{[^}]*\}/g, "xxx");
+    const text = readFileSync(name, "utf8").replaceAll(/\$\{[^}]*\}/g, "xxx");
     return [...text.matchAll(/\baws [a-z0-9-]+ [a-z-]+(?: --[^`;"]+)/g)].flatMap(([line]) =>
-      commandsOf(line.replace(/, .*|\).*/, "")).map((words) => ({ place: `cli/${name}`, words })),
+      commandsOf(line.replace(/, .*|\).*/, "")).map((words) => ({ place: name, words })),
     );
   });
   return [...inDocs, ...inTexts].filter(({ words }) => words[0] === "aws" && words.some((word) => word.startsWith("--")));

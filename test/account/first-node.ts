@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { makeRelease } from "../../infra/release/make-release.ts";
+import { makeRelease } from "#infra/release/make-release.ts";
 import { deployment } from "../e2e/arrange.ts";
 import { CLUSTER, REGION } from "../e2e/stage.ts";
 import { asNewcomer, inForm, nothingLeft, spoken } from "./newcomer.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { World } from "../cli/install/world.ts";
+import { World } from "../installer/install/world.ts";
 import type { Account } from "./account.ts";
 import { accountWith } from "./account-of.ts";
 import { clear, found, installer } from "./installing.ts";

@@ -1,5 +1,5 @@
-import { World } from "../cli/install/world.ts";
 import type { FakeAws } from "../e2e/fake-aws/fake-aws.ts";
+import { World } from "../installer/install/world.ts";
 import type { Account } from "./account.ts";
 import { accountWith, NODE_ROLE } from "./account-of.ts";
 import { clear, found, installer } from "./installing.ts";

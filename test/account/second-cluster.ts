@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeRelease } from "../../infra/release/make-release.ts";
+import { makeRelease } from "#infra/release/make-release.ts";
 import { deployment } from "../e2e/arrange.ts";
 import { CLUSTER, REGION } from "../e2e/stage.ts";
 import { awsRequest } from "../e2e/support/aws-call.ts";

@@ -1,8 +1,10 @@
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FUNCTION_NAMES } from "../../infra/functions.ts";
+import { FUNCTION_NAMES } from "#infra/functions.ts";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { circles, importPairs, importsOf, planted, readTree, type SourceTree, upwardImports } from "./source-tree.ts";
 
-const PRODUCT = readTree(["core", "functions", "cli", "lab", "infra", "console"], [".ts", ".tsx"]);
+const PRODUCT = readTree(PRODUCT_FOLDERS, [".ts", ".tsx"]);
 
 /**
  * Which places each place may import, beside itself; the first that a file lies in counts. `functions/NAME` stands for
@@ -10,19 +12,23 @@ const PRODUCT = readTree(["core", "functions", "cli", "lab", "infra", "console"]
  */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  "functions/adapters": ["core"],
-  "functions/shared": ["core", "functions/adapters"],
-  "functions/wiring": ["core", "functions/adapters", "functions/shared"],
+  settings: ["core"],
+  adapters: ["core", "settings"],
+  "functions/shared": ["core", "settings", "adapters"],
+  "functions/wiring": ["core", "settings", "adapters", "functions/shared"],
   ...Object.fromEntries(
-    FUNCTION_NAMES.map((name) => [`functions/${name}`, ["core", "functions/adapters", "functions/shared", "functions/wiring"]]),
+    FUNCTION_NAMES.map((name) => [`functions/${name}`, ["core", "settings", "adapters", "functions/shared", "functions/wiring"]]),
   ),
+  terminal: ["core", "settings"],
+  manifests: ["core", "settings", "terminal"],
   // A page of a browser, and the server that knows no cluster: both know the types of what is shown, and no more.
-  "console/page": ["core/overview/types.ts"],
-  console: ["core/overview/types.ts"],
-  infra: ["core", "functions", "console"],
-  lab: ["core", "functions", "console"],
-  "cli/lab": ["core", "functions", "cli", "lab", "console"],
-  cli: ["core", "functions", "infra", "console"],
+  "console/page": ["core/insight/overview/types.ts"],
+  console: ["core/insight/overview/types.ts"],
+  infra: ["core", "settings", "adapters", "functions", "terminal", "console"],
+  lab: ["core", "settings", "adapters", "functions", "terminal", "manifests", "console"],
+  installer: ["core", "settings", "adapters", "functions", "terminal", "infra"],
+  "cli/lab": ["core", "settings", "adapters", "functions", "terminal", "manifests", "installer", "cli", "lab", "console"],
+  cli: ["core", "settings", "adapters", "functions", "terminal", "manifests", "installer", "infra", "console"],
 };
 
 /** The rooms of core/, the lowest first. */
@@ -53,11 +59,11 @@ const CORE = [
   "rebuild",
   "static-capacity",
   "disruption",
-  "metrics",
   "admission",
-  "what-if",
-  "overview",
+  "insight",
 ];
+
+const INSIGHT = ["history", "metrics", "what-if", "overview"];
 
 const SCHEDULING = [
   "tables",
@@ -123,6 +129,7 @@ describe("imports of the product", () => {
 
   it.for([
     ["core", CORE],
+    ["core/insight", INSIGHT],
     ["core/scheduling", SCHEDULING],
     ["core/disruption", DISRUPTION],
   ] as const)("rooms of %s import downwards", ([base, order]) => {
@@ -130,15 +137,35 @@ describe("imports of the product", () => {
   });
 });
 
+const NAMED = [...PRODUCT_FOLDERS, "test"];
+
+/** Relative imports that climb three folders or more, or lead to another folder that package.json names by "#…". */
+function climbing(tree: SourceTree): readonly string[] {
+  return [...tree].flatMap(([file, source]) =>
+    [...source.matchAll(/^\s*(?:import|export)\b[^"';]*?from\s*"((?:\.\.\/)+[^"]+)"/gm)].flatMap(([, path = ""]) => {
+      const [top = ""] = join(dirname(file), path).split("/");
+      const isOutside = NAMED.includes(top) && top !== file.split("/")[0];
+      return isOutside || path.startsWith("../../../") ? [`${file} -> ${path}`] : [];
+    }),
+  );
+}
+
+it("a file of another top-level folder, or three folders up, is imported by its name from the root", () => {
+  expect(climbing(readTree(NAMED, [".ts", ".tsx"]))).toEqual([]);
+  expect(climbing(new Map([["core/a/x.ts", 'import { b } from "../../lab/b.ts";\nimport { c } from "../c.ts";\n']]))).toEqual([
+    "core/a/x.ts -> ../../lab/b.ts",
+  ]);
+});
+
 describe("the checks of imports fail on a planted case", () => {
   const importing = (path: string): string => `import type { A } from "${path}";\nexport type B = A;\n`;
 
   it.for([
     { name: "a function that imports another", file: "functions/audit/x.ts", path: "../provision/provision.ts" },
-    { name: "an adapter that imports what functions share", file: "functions/adapters/x.ts", path: "../shared/lease.ts" },
+    { name: "an adapter that imports what functions share", file: "adapters/x.ts", path: "#functions/shared/lease.ts" },
     { name: "a command line that imports the lab", file: "cli/x.ts", path: "../lab/host.ts" },
-    { name: "a lab that imports the command line", file: "lab/x.ts", path: "../cli/columns.ts" },
-    { name: "a page that imports a decision", file: "console/page/x.tsx", path: "../../core/overview/cluster.ts" },
+    { name: "a lab that imports the command line", file: "lab/x.ts", path: "#cli/run.ts" },
+    { name: "a page that imports a decision", file: "console/page/x.tsx", path: "#core/insight/overview/cluster.ts" },
     { name: "a page that imports its server", file: "console/page/x.ts", path: "../server/serve.ts" },
     { name: "a core that imports the shell", file: "core/model/x.ts", path: "../../functions/shared/lease.ts" },
   ])("$name is found", ({ file, path }) => {

@@ -1,17 +1,18 @@
 import { expect, it } from "vitest";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { planted, readTree, type SourceTree } from "./source-tree.ts";
 
-const SOURCES = readTree(["core", "functions", "cli", "lab"]);
+const SOURCES = readTree(PRODUCT_FOLDERS);
 
 /** Files with a text. */
 const filesWith = (tree: SourceTree, text: string): readonly string[] =>
   [...tree].flatMap(([file, source]) => (source.includes(text) ? [file] : []));
 
 /**
- * Places that may hold a client without the border of functions/adapters/kubernetes/managed-objects.ts: the composition
+ * Places that may hold a client without the border of adapters/kubernetes/managed-objects.ts: the composition
  * roots, which put the border around it, and what-if, whose transport refuses every write.
  */
-const RAW = ["functions/adapters/kubernetes/client.ts", "functions/wiring/clusters.ts", "cli/what-if/live.ts"];
+const RAW = ["adapters/kubernetes/client.ts", "functions/wiring/clusters.ts", "cli/what-if/live.ts"];
 
 it("only composition roots make a client that shows and writes what another controller serves", () => {
   expect(filesWith(SOURCES, "kubernetesClient(").toSorted()).toEqual(RAW.toSorted());
@@ -20,9 +21,9 @@ it("only composition roots make a client that shows and writes what another cont
 });
 
 it("only the border makes a ManagedKubernetes", () => {
-  expect(filesWith(SOURCES, "as ManagedKubernetes")).toEqual(["functions/adapters/kubernetes/managed-objects.ts"]);
+  expect(filesWith(SOURCES, "as ManagedKubernetes")).toEqual(["adapters/kubernetes/managed-objects.ts"]);
 });
 
 it("only the snapshot reads the objects of every owner, and keeps them apart", () => {
-  expect(filesWith(SOURCES, "everyOwner: true")).toEqual(["functions/adapters/kubernetes/snapshot.ts"]);
+  expect(filesWith(SOURCES, "everyOwner: true")).toEqual(["adapters/kubernetes/snapshot.ts"]);
 });

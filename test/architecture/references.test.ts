@@ -1,21 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { brokenReferences, comments, wideLines } from "./references.ts";
 import { planted, readTree } from "./source-tree.ts";
 
-const PLACES = [
-  "core",
-  "functions",
-  "cli",
-  "lab",
-  "infra",
-  "console",
-  "events",
-  "test",
-  "docs",
-  "CHANGELOG.md",
-  "README.md",
-  "CONTRIBUTING.md",
-];
+const PLACES = [...PRODUCT_FOLDERS, "events", "test", "docs", "CHANGELOG.md", "README.md", "CONTRIBUTING.md"];
 const PROJECT = readTree(PLACES, [".ts", ".tsx", ".md", ".go"]);
 /** Enough for a planted case: what it may cite. */
 const DOCUMENTS = readTree(["docs", "CHANGELOG.md"], [".md"]);

@@ -27,11 +27,13 @@ export function readTree(places: readonly string[], endings: readonly string[] =
 export const planted = (tree: SourceTree, files: Readonly<Record<string, string>>): SourceTree =>
   new Map([...tree, ...Object.entries(files)]);
 
-/** What a file imports, type imports included: paths from the root for relative imports, names for packages. */
+/** What a file imports, type imports included: paths from the root for our own files
+ * (relative or "#core/…", as package.json declares), names for packages. */
 export function importsOf(tree: SourceTree, file: string): readonly string[] {
   const imports = /^\s*(?:import|export)\b[^"';]*?from\s*"([^"]+)"|^\s*import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
   return [...(tree.get(file) ?? "").matchAll(imports)].map(([, a, b, c]) => {
     const name = a ?? b ?? c ?? "";
+    if (name.startsWith("#")) return name.slice(1);
     return name.startsWith(".") ? normalize(join(dirname(file), name)) : name;
   });
 }

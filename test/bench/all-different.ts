@@ -1,4 +1,4 @@
-import type { PodSpec } from "../../core/model/pod.ts";
+import type { PodSpec } from "#core/model/pod.ts";
 
 /** A pod of which no other is a copy. */
 export interface OddPod {

@@ -1,5 +1,5 @@
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { bigClaim, bigClaimStatus } from "../functions/adapters/kubernetes/big-cluster.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { bigClaim, bigClaimStatus } from "../adapters/kubernetes/big-cluster.ts";
 
 /**
  * The record of the NodeClaim of a large cluster (big-cluster.ts) whose node was initialized long ago.

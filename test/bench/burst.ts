@@ -7,15 +7,15 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import type { Kind } from "../../core/ports/kubernetes.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { managedObjects } from "../../functions/adapters/kubernetes/managed-objects.ts";
-import { memoryLog } from "../../functions/adapters/log.ts";
-import { memoryMetrics } from "../../functions/adapters/metrics.ts";
-import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
-import { provision } from "../../functions/provision/provision.ts";
-import type { ClusterDeps } from "../../functions/shared/cluster-deps.ts";
-import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import type { Kind } from "#core/ports/kubernetes.ts";
+import { provision } from "#functions/provision/provision.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { FAMILIES_AND_SHAPES, settingOf } from "./workloads.ts";
 

@@ -5,9 +5,9 @@
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { packCatalogue, unpackCatalogue } from "../../functions/adapters/catalogue/document.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { packCatalogue, unpackCatalogue } from "#adapters/catalogue/document.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
 
 interface Run {
   readonly types: number;

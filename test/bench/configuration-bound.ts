@@ -11,14 +11,14 @@
  *   from above, as the second bounds it from below.
  */
 import { parseArgs } from "node:util";
-import { type Demand, demandOf } from "../../core/scheduling/packing/demand.ts";
-import { type OfferingGroup, offeringGroupsFor } from "../../core/scheduling/packing/offering-groups.ts";
-import { OptimalPacker } from "../../core/scheduling/packing/optimal-packer.ts";
-import { type NodeBatch, Packer } from "../../core/scheduling/packing/packer.ts";
-import { dualRounds, proposeNodes, ruinAndRecreate, single, VARIANTS } from "../../core/scheduling/packing/packing.ts";
-import { repackParts } from "../../core/scheduling/packing/repack-parts.ts";
-import { ShadowPrices } from "../../core/scheduling/packing/shadow-prices.ts";
-import { TopologyState } from "../../core/scheduling/problem/topology-state.ts";
+import { type Demand, demandOf } from "#core/scheduling/packing/demand.ts";
+import { type OfferingGroup, offeringGroupsFor } from "#core/scheduling/packing/offering-groups.ts";
+import { OptimalPacker } from "#core/scheduling/packing/optimal-packer.ts";
+import { type NodeBatch, Packer } from "#core/scheduling/packing/packer.ts";
+import { dualRounds, proposeNodes, ruinAndRecreate, single, VARIANTS } from "#core/scheduling/packing/packing.ts";
+import { repackParts } from "#core/scheduling/packing/repack-parts.ts";
+import { ShadowPrices } from "#core/scheduling/packing/shadow-prices.ts";
+import { TopologyState } from "#core/scheduling/problem/topology-state.ts";
 import { lines, solveModel } from "./highs.ts";
 import { problemOf } from "./lower-bound.ts";
 import { settingOf, snapshotOf } from "./workloads.ts";

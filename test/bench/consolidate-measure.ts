@@ -4,7 +4,7 @@
  * decisions have used SECONDS of CPU time, and writes the trail to the file TRAIL.
  */
 import { writeFileSync } from "node:fs";
-import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
+import { readScenario, scenarioToSnapshot } from "#cli/scenario/scenario.ts";
 import { ourTrail } from "../conformance/clusters/trail.ts";
 
 const [scenario = "", trail = "", seconds = "600"] = process.argv.slice(2);

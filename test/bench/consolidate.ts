@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { readScenario } from "../../cli/scenario/scenario.ts";
+import { readScenario } from "#cli/scenario/scenario.ts";
 import { karpenterTrails } from "../conformance/clusters/karpenter-trails.ts";
 import { type Account, replay } from "../conformance/clusters/replay.ts";
 import type { Trail } from "../conformance/clusters/trail.ts";

@@ -1,4 +1,4 @@
-import { type Exchange, httpsTransport, overHttps } from "../../functions/adapters/kubernetes/transport.ts";
+import { type Exchange, httpsTransport, overHttps } from "#adapters/kubernetes/transport.ts";
 
 /** A transport that counts requests and the bytes that it receives, and sends these headers with each request. */
 export function countingTransport(kubeconfig: string, headers: Readonly<Record<string, string>>) {

@@ -6,11 +6,11 @@
  * and until all nodes are initialized (to ten seconds), and how many requests of each action passed and were throttled.
  */
 import { parseArgs } from "node:util";
-import { bucketOf } from "../../core/request-pace/buckets.ts";
-import type { RequestPace } from "../../functions/adapters/request-pace.ts";
-import { tokenBucket } from "../../functions/adapters/token-bucket.ts";
-import type { LifecycleDeps } from "../../functions/shared/cluster-deps.ts";
-import { createLab } from "../../lab/host.ts";
+import type { RequestPace } from "#adapters/aws/request-pace.ts";
+import { tokenBucket } from "#adapters/aws/token-bucket.ts";
+import { bucketOf } from "#core/request-pace/buckets.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { createLab } from "#lab/host.ts";
 import { CATALOGUE, NODE_CLASS, nodePool, ON_DEMAND, START } from "../simulation/story.ts";
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bestAttempt, planCost } from "../../core/scheduling/search.ts";
+import { bestAttempt, planCost } from "#core/scheduling/search.ts";
 import { instanceType, pods, snapshotOf, ZONES } from "../support/scheduling/builders.ts";
 import { exactCover } from "./exact-cover.ts";
 import { lowerBounds, problemOf } from "./lower-bound.ts";

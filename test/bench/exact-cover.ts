@@ -1,9 +1,9 @@
-import { HOSTNAME, ZONE } from "../../core/model/labels.ts";
-import type { PlacementKind } from "../../core/scheduling/packing/demand.ts";
-import { rareResources } from "../../core/scheduling/packing/demand.ts";
-import { type NodeOption, offeringGroupsFor } from "../../core/scheduling/packing/offering-groups.ts";
-import type { PodData } from "../../core/scheduling/problem/pod-class.ts";
-import type { SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
+import { HOSTNAME, ZONE } from "#core/model/labels.ts";
+import type { PlacementKind } from "#core/scheduling/packing/demand.ts";
+import { rareResources } from "#core/scheduling/packing/demand.ts";
+import { type NodeOption, offeringGroupsFor } from "#core/scheduling/packing/offering-groups.ts";
+import type { PodData } from "#core/scheduling/problem/pod-class.ts";
+import type { SchedulingProblem } from "#core/scheduling/problem/problem.ts";
 import { lines, solveModel } from "./highs.ts";
 import { zonesOf } from "./lower-bound.ts";
 

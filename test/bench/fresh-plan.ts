@@ -1,6 +1,6 @@
-import { scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
-import { isReschedulable } from "../../core/pods/predicates.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { scenarioToSnapshot } from "#cli/scenario/scenario.ts";
+import { isReschedulable } from "#core/pods/predicates.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 
 /** What a cluster would be if it were planned anew. */

@@ -2,10 +2,11 @@
  * How many CreateFleet calls a burst of nodes takes, and how long under the buckets that EC2 documents for them.
  * In: numbers of nodes (300 and 2000). Out: a table; the second half plays the burst in the lab, on virtual time.
  */
-import { ThrottledError } from "../../core/ports/errors.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { createLab } from "../../lab/host.ts";
-import type { PortCall } from "../../lab/world/intercept.ts";
+
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { ThrottledError } from "#core/ports/errors.ts";
+import { createLab } from "#lab/host.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, START } from "../simulation/story.ts";
 
 /** EC2's bucket of CreateFleet for each account and region. */

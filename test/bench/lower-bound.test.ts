@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { solve } from "../../core/scheduling/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { PRICED_PODS } from "../support/effort.ts";
 import { lowerBounds } from "./lower-bound.ts";
 import { FAMILIES, settingOf, snapshotOf } from "./workloads.ts";

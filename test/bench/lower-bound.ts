@@ -1,11 +1,11 @@
-import { ZONE } from "../../core/model/labels.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { type Item, type PlacementKind, rareResources } from "../../core/scheduling/packing/demand.ts";
-import { type NodeOption, offeringGroupsFor } from "../../core/scheduling/packing/offering-groups.ts";
-import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
-import { pendingPods } from "../../core/scheduling/problem/pending-pods.ts";
-import type { PodData } from "../../core/scheduling/problem/pod-class.ts";
-import { problemFor, type SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
+import { ZONE } from "#core/model/labels.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { type Item, type PlacementKind, rareResources } from "#core/scheduling/packing/demand.ts";
+import { type NodeOption, offeringGroupsFor } from "#core/scheduling/packing/offering-groups.ts";
+import { nodeViews } from "#core/scheduling/problem/node-view.ts";
+import { pendingPods } from "#core/scheduling/problem/pending-pods.ts";
+import type { PodData } from "#core/scheduling/problem/pod-class.ts";
+import { problemFor, type SchedulingProblem } from "#core/scheduling/problem/problem.ts";
 import { lines, solveModel } from "./highs.ts";
 
 /** Lower bounds of the price of any plan for the pending pods, USD per hour. */

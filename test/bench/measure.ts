@@ -3,10 +3,10 @@
  * FAMILY|FILE PODS RUNS` prints a JSON line.
  */
 import { existsSync } from "node:fs";
-import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { readScenario, scenarioToSnapshot } from "#cli/scenario/scenario.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { lowerBounds } from "./lower-bound.ts";
 import { FAMILIES, FAMILIES_AND_SHAPES, settingOf, snapshotOf } from "./workloads.ts";
 

@@ -1,8 +1,8 @@
-import type { PodSpec } from "../../core/model/pod.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import type { DaemonSet } from "../../core/model/workloads.ts";
-import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import type { DaemonSet } from "#core/model/workloads.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
 import { daemonSet, nodePool, pendingPod, randomNumbers, snapshotOf } from "./workloads.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

@@ -5,7 +5,7 @@
  * costs less than its optimum, which would be a mistake of the integer program, or leaves a pod.
  */
 import { parseArgs } from "node:util";
-import { bestAttempt, planCost } from "../../core/scheduling/search.ts";
+import { bestAttempt, planCost } from "#core/scheduling/search.ts";
 import { type ExactCover, exactCover } from "./exact-cover.ts";
 import { lowerBounds, problemOf } from "./lower-bound.ts";
 import { optimumCase } from "./optimum-cases.ts";

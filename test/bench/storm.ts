@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { FUNCTIONS } from "../../infra/functions.ts";
+import { FUNCTIONS } from "#infra/functions.ts";
 import { STORMED, type Stormed } from "./storm-scene.ts";
 
 interface Measured {

@@ -1,10 +1,10 @@
-import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import type { Pod, PodSpec } from "../../core/model/pod.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
-import type { DaemonSet } from "../../core/model/workloads.ts";
-import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import type { DaemonSet } from "#core/model/workloads.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
 import { oddPod, SHAPES, type Shape } from "./all-different.ts";
 
 export const FAMILIES = ["diverse", "deployments"] as const;

@@ -1,8 +1,8 @@
-import { argumentsOf, type Command } from "../../cli/command.ts";
-import { COMMANDS } from "../../cli/commands.ts";
-import { wrap } from "../../core/lib/wrap.ts";
-import { synopsis } from "../../functions/adapters/command-line.ts";
-import { INSTALLED } from "../../functions/adapters/program.ts";
+import { COMMANDS } from "#cli/commands.ts";
+import { wrap } from "#core/lib/wrap.ts";
+import { INSTALLED } from "#settings/program.ts";
+import { argumentsOf, type Command } from "#terminal/command.ts";
+import { synopsis } from "#terminal/command-line.ts";
 
 const paragraph = (text: string): readonly string[] => wrap(text, 120);
 const cell = (text: string): string => text.replaceAll("|", "\\|");

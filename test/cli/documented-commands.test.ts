@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { argumentsOf } from "../../cli/command.ts";
-import { COMMANDS } from "../../cli/commands.ts";
-import { parseArguments } from "../../functions/adapters/command-line.ts";
-import { settingsFrom } from "../../infra/synthesis.ts";
+import { COMMANDS } from "#cli/commands.ts";
+import { settingsFrom } from "#infra/synthesis.ts";
+import { argumentsOf } from "#terminal/command.ts";
+import { parseArguments } from "#terminal/command-line.ts";
 import { commandsOf, DOCUMENTED } from "../support/documented.ts";
 
 /**

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { manifests } from "../../infra/manifests.ts";
+import { manifests } from "#infra/manifests.ts";
 import { deployment } from "../e2e/arrange.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { buildCluster, startCluster } from "../e2e/support/cluster.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { InputError } from "../../cli/input-error.ts";
-import { tableOf } from "../../cli/stack-table.ts";
+import { tableOf } from "#cli/stack-table.ts";
+import { InputError } from "#terminal/input-error.ts";
 
 const answering = (status: number, text: string) => ({
   credentials: { accessKeyId: "AKIATEST", secretAccessKey: "secret" },

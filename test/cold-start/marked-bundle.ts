@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Plugin } from "esbuild";
-import { type BundledCode, bundleCode } from "../../infra/build.ts";
+import { type BundledCode, bundleCode } from "#infra/build.ts";
 import { MARKS } from "./environment.ts";
 
 const mark = (name: string): string => `globalThis.${MARKS} && (globalThis.${MARKS}.${name} ??= performance.now());`;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, statSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type BundledCode, functionNames } from "../../infra/build.ts";
+import { type BundledCode, functionNames } from "#infra/build.ts";
 import { startFakeAws } from "../e2e/fake-aws/fake-aws.ts";
 import { smallCatalogue } from "../e2e/fake-aws/small-catalogue.ts";
 import { removeDir } from "../e2e/support/child.ts";

@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { solve } from "../../core/scheduling/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { buildCommand } from "../go/build.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";

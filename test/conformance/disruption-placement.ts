@@ -1,8 +1,8 @@
-import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
-import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
-import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
+import type { PlannedCommand } from "#cli/consolidate/consolidate.ts";
+import { findCandidates } from "#core/disruption/cluster/candidate.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 import { judge } from "../support/scheduling/check-plan.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 

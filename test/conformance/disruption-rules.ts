@@ -1,8 +1,8 @@
-import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { Snapshot } from "../../core/model/snapshot.ts";
+import type { PlannedCommand } from "#cli/consolidate/consolidate.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 
 /*
  * The rules that every disruption command must keep, implemented again from the specification and without the code

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
+import { readScenario, scenarioToSnapshot } from "#cli/scenario/scenario.ts";
 import { clustersToPlay } from "../support/effort.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { replay } from "./clusters/replay.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { solve } from "../../core/scheduling/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 import { compareWithKarpenter } from "./verdict.ts";

@@ -6,8 +6,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { planToJson } from "../../cli/solve/solve.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { planToJson } from "#cli/solve/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { buildCommand } from "../go/build.ts";
 import { brokenRules } from "../support/scheduling/check-plan.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";

@@ -8,10 +8,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { PreferencePolicy } from "../../core/scheduling/rules/preferences.ts";
-import { softRulesOf } from "../../core/scheduling/rules/soft-rules.ts";
-import { solve } from "../../core/scheduling/solve.ts";
-import { weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
+import type { PreferencePolicy } from "#core/scheduling/rules/preferences.ts";
+import { softRulesOf } from "#core/scheduling/rules/soft-rules.ts";
+import { solve } from "#core/scheduling/solve.ts";
+import { weighPreferences } from "#core/scheduling/weigh-preferences.ts";
 import { claimCost } from "../support/scheduling/claim-cost.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";

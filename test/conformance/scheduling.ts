@@ -8,7 +8,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { solve } from "../../core/scheduling/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { brokenRules, judge } from "../support/scheduling/check-plan.ts";
 import { isHeavier, lighterThanNeeded } from "../support/scheduling/check-weights.ts";
 import { claimCost, NODE_CHARGE } from "../support/scheduling/claim-cost.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { buildPage } from "../../console/build.ts";
-import { amount, duration, elapsed, money, price } from "../../console/page/format.ts";
-import { search, sorted } from "../../console/page/query.ts";
-import { formatRoute, parseRoute } from "../../console/page/route-text.ts";
+import { buildPage } from "#console/build.ts";
+import { amount, duration, elapsed, money, price } from "#console/page/format.ts";
+import { search, sorted } from "#console/page/query.ts";
+import { formatRoute, parseRoute } from "#console/page/route-text.ts";
 import { readTree } from "../architecture/source-tree.ts";
 
 interface Row {

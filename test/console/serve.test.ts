@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ServedView, serveView } from "../../console/server/serve.ts";
-import type { ViewSource } from "../../console/server/source.ts";
-import type { PastOverview, ViewIndex } from "../../core/overview/types.ts";
+import { type ServedView, serveView } from "#console/server/serve.ts";
+import type { ViewSource } from "#console/server/source.ts";
+import type { PastOverview, ViewIndex } from "#core/insight/overview/types.ts";
 
 let listener = (): void => {};
 let revision = 1;

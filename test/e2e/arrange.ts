@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_POOL } from "../../lab/stories.ts";
+import { DEFAULT_POOL } from "#lab/stories.ts";
 import { gone, LONG } from "./observe.ts";
 import { CLUSTER } from "./stage.ts";
 import type { E2eWorld } from "./world.ts";

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { makeApp } from "../../infra/app.ts";
-import { bundleCode } from "../../infra/build.ts";
-import { FUNCTION_NAMES } from "../../infra/functions.ts";
-import { manifests } from "../../infra/manifests.ts";
-import { parseSettings } from "../../infra/settings.ts";
-import { webhooksOf } from "../../infra/stack-webhooks.ts";
+import { makeApp } from "#infra/app.ts";
+import { bundleCode } from "#infra/build.ts";
+import { FUNCTION_NAMES } from "#infra/functions.ts";
+import { manifests } from "#infra/manifests.ts";
+import { parseSettings } from "#infra/settings.ts";
+import { webhooksOf } from "#infra/stack-webhooks.ts";
 import { ACCOUNT, CLUSTER, REGION, type Stage } from "./stage.ts";
 import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
 import { awsJson } from "./support/aws-call.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { NODE_CLAIM_TAG } from "../../core/model/tags.ts";
+import { NODE_CLAIM_TAG } from "#core/model/tags.ts";
 import type { FakeInstance } from "./fake-aws/world.ts";
 import { LONG } from "./observe.ts";
 import { expect } from "./report.ts";

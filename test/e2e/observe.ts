@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../../core/model/tags.ts";
+import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "#core/model/tags.ts";
 import type { FakeInstance } from "./fake-aws/world.ts";
 import { expect } from "./report.ts";
 import { type GrowingLog, growingLog } from "./support/growing-log.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatResources } from "../../core/model/quantity.ts";
-import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
-import { allocatableOf } from "../../core/offerings/overhead.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { formatResources } from "#core/model/quantity.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
+import { allocatableOf } from "#core/offerings/overhead.ts";
 import { startCloudController } from "./cloud-controller.ts";
 import { regionCatalogue } from "./fake-aws/bundled-catalogue.ts";
 import { type FakeAws, startFakeAws } from "./fake-aws/fake-aws.ts";

@@ -1,7 +1,7 @@
 import { paginateDescribeInstanceTypeOfferings, paginateDescribeInstanceTypes } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
-import { compactRecord } from "../../core/offerings/catalogue.ts";
-import { BUNDLED_REGIONS, bundledCatalogue, bundledLimits } from "../../functions/adapters/catalogue/bundled.ts";
+import { BUNDLED_REGIONS, bundledCatalogue, bundledLimits } from "#adapters/catalogue/bundled.ts";
+import { compactRecord } from "#core/offerings/catalogue.ts";
 import { regionCatalogue } from "../e2e/fake-aws/bundled-catalogue.ts";
 import { ec2Client, fakeAws } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLAIM_UID_TAG } from "../../core/model/tags.ts";
+import { CLAIM_UID_TAG } from "#core/model/tags.ts";
 import { apply, deployment, PATIENTLY } from "../e2e/arrange.ts";
 import { list } from "../e2e/observe.ts";
 import { CLUSTER } from "../e2e/stage.ts";

@@ -1,4 +1,4 @@
-import { DIST } from "../../infra/dist.ts";
+import { DIST } from "#infra/dist.ts";
 import { bundleFunctions } from "../e2e/deployment.ts";
 import { startAccount } from "./account.ts";
 import { tally } from "./check.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLAIM_UID_TAG } from "../../core/model/tags.ts";
+import { CLAIM_UID_TAG } from "#core/model/tags.ts";
 import { apply, deployment, PATIENTLY } from "../e2e/arrange.ts";
 import { CLUSTER } from "../e2e/stage.ts";
 import { type AwsTarget, awsRequest } from "../e2e/support/aws-call.ts";

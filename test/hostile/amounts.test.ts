@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseDuration } from "../../core/lib/duration.ts";
-import { parseInt64 } from "../../core/lib/int64.ts";
-import { formatQuantity, parseQuantity } from "../../core/model/quantity.ts";
-import { has, isReadable, requirement, serialize } from "../../core/requirements/requirement.ts";
-import { requirementProblem } from "../../core/requirements/validation.ts";
+import { parseDuration } from "#core/lib/duration.ts";
+import { parseInt64 } from "#core/lib/int64.ts";
+import { formatQuantity, parseQuantity } from "#core/model/quantity.ts";
+import { has, isReadable, requirement, serialize } from "#core/requirements/requirement.ts";
+import { requirementProblem } from "#core/requirements/validation.ts";
 import { type Reading, readsAlike } from "./amounts.ts";
 
 // `node test/hostile/amounts.ts --table` writes them.

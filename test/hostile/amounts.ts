@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { parseDuration } from "../../core/lib/duration.ts";
-import { parseInt64 } from "../../core/lib/int64.ts";
-import { parseQuantity } from "../../core/model/quantity.ts";
+import { parseDuration } from "#core/lib/duration.ts";
+import { parseInt64 } from "#core/lib/int64.ts";
+import { parseQuantity } from "#core/model/quantity.ts";
 import { buildCommand } from "../go/build.ts";
 
 /** A text of one kind of amount, and how Kubernetes or Go reads it ("-": it is refused). */

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { PRODUCT_FOLDERS } from "#test/support/folders.ts";
 import { type Edit, patchedTree } from "../support/patched-tree.ts";
 
 /** A rule of the project that is broken on purpose, so that one object of a tenant hurts others. */
@@ -127,11 +128,7 @@ export function playBroken(name: string): void {
   const chosen = BREAKS.filter((one) => name === "all" || one.name === name);
   if (chosen.length === 0) throw new Error(`there is no break ${name}; there are ${BREAKS.map((one) => one.name).join(", ")}`);
   using tree = patchedTree([
-    "core",
-    "functions",
-    "cli",
-    "lab",
-    "infra",
+    ...PRODUCT_FOLDERS,
     "events",
     "test/simulation",
     "test/support",

@@ -1,11 +1,11 @@
-import { parseDuration } from "../../core/lib/duration.ts";
-import { NODE_POOL } from "../../core/model/labels.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { createLab, type Lab } from "../../lab/host.ts";
-import type { PortCall } from "../../lab/world/intercept.ts";
+import { parseDuration } from "#core/lib/duration.ts";
+import { NODE_POOL } from "#core/model/labels.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { alive, MINUTE, OPTIONS, pass, podsOf } from "../support/lab-story.ts";
 import type { Hostile } from "./draw/draw.ts";
@@ -179,7 +179,7 @@ const isShortLived = ({ spec: { expireAfter = "720h" } }: NodeClaim): boolean =>
 /** Reasons of records that consolidation ends. */
 const CONSOLIDATION = new Set(["underutilized", "empty"]);
 
-/** Log lines of what a function threw: functions/adapters/batch.ts and functions/shared/cluster-entry.ts write them. */
+/** Log lines of what a function threw: adapters/lambda/batch.ts and functions/shared/cluster-entry.ts write them. */
 export const FAILURE = /^(handling a message failed|dropping a message|the scheduled pass failed)/;
 
 /** What such a line says was thrown. */

@@ -1,4 +1,4 @@
-import type { Random } from "../../lab/world/random.ts";
+import type { Random } from "#lab/world/random.ts";
 
 /** Values at the edges of what an API server admits, field by field. Each draw gives one that the grammar allows. */
 

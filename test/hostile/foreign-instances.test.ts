@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { advance } from "../../core/lifecycle/advance.ts";
-import { foreignInstance } from "../../core/lifecycle/identity.ts";
-import type { Lab } from "../../lab/host.ts";
+import { advance } from "#core/lifecycle/advance.ts";
+import { foreignInstance } from "#core/lifecycle/identity.ts";
+import type { Lab } from "#lab/host.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import * as builders from "../support/builders.ts";
 import { alive, INFLATE, MINUTE, names, POOL, pass, ready, records, scale } from "../support/lab-story.ts";

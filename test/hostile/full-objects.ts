@@ -1,4 +1,4 @@
-import type { Lists } from "../../core/set-aside/set-aside.ts";
+import type { Lists } from "#core/set-aside/set-aside.ts";
 import { NODE_CLASS_REF } from "../support/objects.ts";
 
 const T = "2026-01-01T00:00:00Z";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { seeded } from "../../lab/world/random.ts";
+import { seeded } from "#lab/world/random.ts";
 import { FULL } from "../support/effort.ts";
 import { sourceOf } from "../support/patched-tree.ts";
 import { BREAKS } from "./breaks.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { createLab, type Lab } from "../../lab/host.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { MINUTE, OPTIONS, pass, start } from "../support/lab-story.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { parseCron } from "../../core/lib/cron.ts";
-import { addResources, fits, maxResources, parseResources, subtractResources } from "../../core/model/quantity.ts";
-import { aliasOf } from "../../core/node-class/family.ts";
-import { selects } from "../../core/pods/label-selector.ts";
-import { labelsCompatible, normalizeKey, requirementsFrom, requirementsFromLabels } from "../../core/requirements/requirements.ts";
-import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
+import { parseCron } from "#core/lib/cron.ts";
+import { addResources, fits, maxResources, parseResources, subtractResources } from "#core/model/quantity.ts";
+import { aliasOf } from "#core/node-class/family.ts";
+import { selects } from "#core/pods/label-selector.ts";
+import { labelsCompatible, normalizeKey, requirementsFrom, requirementsFromLabels } from "#core/requirements/requirements.ts";
+import { manifestProblems } from "#manifests/check.ts";
 import { lookupsOfInherited } from "../support/inherited-key.ts";
 import { messages, podsOf } from "../support/lab-story.ts";
 import { playKey } from "./key-story.ts";

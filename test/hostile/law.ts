@@ -1,7 +1,7 @@
-import { RefusedError } from "../../core/ports/errors.ts";
-import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
-import { createLab, type Lab } from "../../lab/host.ts";
-import { hash, seeded } from "../../lab/world/random.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import { hash, seeded } from "#lab/world/random.ts";
+import { schemaProblems } from "#manifests/crd-schema.ts";
 import { OPTIONS } from "../support/lab-story.ts";
 import { type Course, courseOf, PARTS } from "./course.ts";
 import { drawObject, type Hostile } from "./draw/draw.ts";

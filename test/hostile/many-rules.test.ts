@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { relaxationSteps } from "../../core/scheduling/rules/preferences.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { relaxationSteps } from "#core/scheduling/rules/preferences.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { pod, snapshot } from "../core/disruption/builders.ts";
 
 // As many rules as fit into an object of 1.5 MB, which is what the API server takes. Each kind once took time or memory

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from "../../core/lib/json.ts";
-import type { Random } from "../../lab/world/random.ts";
+import { isJsonObject, type Json } from "#core/lib/json.ts";
+import type { Random } from "#lab/world/random.ts";
 
 /** Texts at the edges: names that every object inherits, amounts, times, lengths, control characters, half letters. */
 export const ODD_TEXTS: readonly [string, ...string[]] = [

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import { argumentsOf, type Command } from "../../cli/command.ts";
-import { COMMANDS } from "../../cli/commands.ts";
-import { runCommandLine } from "../../cli/run.ts";
-import type { Json } from "../../core/lib/json.ts";
-import { hash, type Random, seeded } from "../../lab/world/random.ts";
+import { COMMANDS } from "#cli/commands.ts";
+import { runCommandLine } from "#cli/run.ts";
+import type { Json } from "#core/lib/json.ts";
+import { hash, type Random, seeded } from "#lab/world/random.ts";
+import { argumentsOf, type Command } from "#terminal/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { mutatedJson, mutatedText, ODD_TEXTS } from "./mutate.ts";
 

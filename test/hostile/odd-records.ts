@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Json, parseJson } from "../../core/lib/json.ts";
-import { claimRecordProblem } from "../../core/model/read-record.ts";
-import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
-import { createLab, type Lab } from "../../lab/host.ts";
-import { hash, type Random, seeded } from "../../lab/world/random.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { type Json, parseJson } from "#core/lib/json.ts";
+import { claimRecordProblem } from "#core/model/read-record.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import { hash, type Random, seeded } from "#lab/world/random.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { INFLATE, MINUTE, OPTIONS, POOL, pass, podsOf, SECOND, scale, start } from "../support/lab-story.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

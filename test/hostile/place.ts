@@ -1,6 +1,6 @@
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
-import type { MutableObject } from "../../lab/world/store.ts";
+import type { Lab } from "#lab/host.ts";
+import type { MutableObject } from "#lab/world/store.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { FINALIZER, type Hostile } from "./draw/draw.ts";
 import { OWN_UID, TENANT_NAMESPACE, VICTIM_ID, VICTIM_NODE } from "./draw/fields.ts";
 import { ORDINARY } from "./draw/share.ts";

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import { RefusedError } from "../../core/ports/errors.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { INFLATE, MINUTE, pass, podsOf, ready, records, runningPods, SECOND, scale, until } from "../support/lab-story.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { seeded } from "../../lab/world/random.ts";
+import { seeded } from "#lab/world/random.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { INFLATE, MINUTE, POOL, pass, ready, scale } from "../support/lab-story.ts";
 

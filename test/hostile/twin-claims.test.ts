@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { otherOwners } from "../../core/model/instance-owner.ts";
-import { INTENT, NODE_POOL } from "../../core/model/labels.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { nodePoolStatus } from "../../core/node-pool/status.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import { otherOwners } from "#core/model/instance-owner.ts";
+import { INTENT, NODE_POOL } from "#core/model/labels.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { nodePoolStatus } from "#core/node-pool/status.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import * as builders from "../support/builders.ts";
 import { INFLATE, ids, MINUTE, names, POOL, pass, ready, records, runningPods, scale } from "../support/lab-story.ts";

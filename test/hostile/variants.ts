@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../../core/lib/json.ts";
-import { isJsonObject } from "../../core/lib/json.ts";
+import type { Json, JsonObject } from "#core/lib/json.ts";
+import { isJsonObject } from "#core/lib/json.ts";
 
 /**
  * Variants of a full object that an API server admits, or nearly: for each of its places a copy without it, and one

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import type { Plan } from "../../core/model/plan.ts";
-import type { PodSpec } from "../../core/model/pod.ts";
-import { intentFor } from "../../core/provisioning/intent.ts";
-import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
-import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import { intentFor } from "#core/provisioning/intent.ts";
+import { nodeClaimProblem } from "#core/provisioning/writable.ts";
+import { schemaProblems } from "#manifests/crd-schema.ts";
 import { NOW } from "../support/builders.ts";
 import * as objects from "../support/objects.ts";
 import { nodePool, planFor, pod } from "../support/scheduling/builders.ts";

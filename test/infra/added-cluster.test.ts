@@ -1,9 +1,9 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
-import { addedStackName } from "../../infra/role-names.ts";
-import { parseSettings } from "../../infra/settings.ts";
-import { makeAddedStack } from "../../infra/synthesis.ts";
+import { FUNCTION_NAMES, FUNCTIONS } from "#infra/functions.ts";
+import { addedStackName } from "#infra/role-names.ts";
+import { parseSettings } from "#infra/settings.ts";
+import { makeAddedStack } from "#infra/synthesis.ts";
 
 const settings = parseSettings({ stackName: "fleet", rolePath: "/platform/", clusters: [{ name: "a" }] }, "test");
 const functionRoles = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manifests } from "../../infra/manifests.ts";
+import { manifests } from "#infra/manifests.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { benchOf, CLUSTER, eventually } from "./admission/bench.ts";

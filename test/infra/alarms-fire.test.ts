@@ -1,12 +1,12 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it } from "vitest";
-import { RefusedError } from "../../core/ports/errors.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { emfMetrics, type MetricRecord, SENT_METRICS, type SentMetrics } from "../../functions/adapters/metrics.ts";
-import { makeApp } from "../../infra/app.ts";
-import { parseSettings } from "../../infra/settings.ts";
-import { createLab, ENTRIES, type FunctionEntries, type Lab, type LabOptions } from "../../lab/host.ts";
+import { emfMetrics, type MetricRecord, SENT_METRICS, type SentMetrics } from "#adapters/telemetry/metrics.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import { makeApp } from "#infra/app.ts";
+import { parseSettings } from "#infra/settings.ts";
+import { createLab, ENTRIES, type FunctionEntries, type Lab, type LabOptions } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { alive, INFLATE, MINUTE, OPTIONS, POOL, pass, SPOT_POOL, scale, start } from "../support/lab-story.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

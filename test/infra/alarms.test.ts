@@ -3,11 +3,11 @@ import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { SCRAPED } from "../../core/metrics/registry.ts";
-import { METRICS } from "../../core/ports/metric-registry.ts";
-import { makeApp } from "../../infra/app.ts";
-import { FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
-import { parseSettings } from "../../infra/settings.ts";
+import { SCRAPED } from "#core/insight/metrics/registry.ts";
+import { METRICS } from "#core/ports/metric-registry.ts";
+import { makeApp } from "#infra/app.ts";
+import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
+import { parseSettings } from "#infra/settings.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const outDir = temporaryFolder("alarms");

@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { leanAwsSchemas, literalKeys } from "../../infra/bundle-plugins.ts";
+import { leanAwsSchemas, literalKeys } from "#infra/bundle-plugins.ts";
 
 describe("literalKeys", () => {
   it.for([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bundle, functionNames } from "../../infra/build.ts";
+import { bundle, functionNames } from "#infra/build.ts";
 import { functionsToBundle } from "../support/effort.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,12 +1,12 @@
 import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { headroomOf } from "../../core/capacity-buffers/headroom.ts";
-import { bufferStatus } from "../../core/capacity-buffers/status.ts";
-import type { CapacityBuffer } from "../../core/model/capacity-buffer.ts";
-import { PRICE_PER_HOUR } from "../../core/model/labels.ts";
-import type { NodePool } from "../../core/model/node-pool.ts";
-import { nodePoolStatus } from "../../core/node-pool/status.ts";
+import { headroomOf } from "#core/capacity-buffers/headroom.ts";
+import { bufferStatus } from "#core/capacity-buffers/status.ts";
+import type { CapacityBuffer } from "#core/model/capacity-buffer.ts";
+import { PRICE_PER_HOUR } from "#core/model/labels.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { nodePoolStatus } from "#core/node-pool/status.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
 import { CHANGES, capacityBuffer, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, describe, expect, it } from "vitest";
-import { isMetricName, METRICS, type MetricName, metricOf } from "../../core/ports/metric-registry.ts";
-import { dimensionSets, SENT_METRICS, type SentMetrics } from "../../functions/adapters/metrics.ts";
-import { makeApp } from "../../infra/app.ts";
-import { FUNCTIONS, type FunctionName, isMade } from "../../infra/functions.ts";
-import { parseSettings } from "../../infra/settings.ts";
+import { dimensionSets, SENT_METRICS, type SentMetrics } from "#adapters/telemetry/metrics.ts";
+import { isMetricName, METRICS, type MetricName, metricOf } from "#core/ports/metric-registry.ts";
+import { makeApp } from "#infra/app.ts";
+import { FUNCTIONS, type FunctionName, isMade } from "#infra/functions.ts";
+import { parseSettings } from "#infra/settings.ts";
 
 const outDir = mkdtempSync(join(tmpdir(), "dashboard-"));
 afterAll(() => rmSync(outDir, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-import type { emfMetrics, MetricRecord } from "../../functions/adapters/metrics.ts";
+import type { emfMetrics, MetricRecord } from "#adapters/telemetry/metrics.ts";
 
 /** A value that CloudWatch has of a metric. */
 export interface Point {

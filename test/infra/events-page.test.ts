@@ -6,7 +6,7 @@ const PAGE = readFileSync("docs/metrics-and-events.md", "utf8");
 const part = (from: string, to: string): string => PAGE.slice(PAGE.indexOf(`\n## ${from}\n`), PAGE.indexOf(`\n## ${to}\n`));
 const EVENTS = part("Events", "Conditions of our own");
 const LINES = PAGE.slice(PAGE.indexOf("\n## Log lines\n"));
-const SOURCE = [...readTree(["core", "functions"]).values()].join("\n");
+const SOURCE = [...readTree(["adapters", "core", "functions"]).values()].join("\n");
 
 /** Reasons of the table of events; the row of conditions names examples of types. */
 const documented = [...EVENTS.matchAll(/^\| (`.+?`) \| (?:Normal|Warning) \|/gm)].flatMap(([, cell = ""]) =>

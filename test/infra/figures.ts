@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { filled, MAX_INLINE_CHARACTERS, MAX_MANAGED_CHARACTERS } from "../../infra/policy-size.ts";
-import { hasFunctionUrls, parseSettings } from "../../infra/settings.ts";
-import { makeStacks } from "../../infra/synthesis.ts";
+import { filled, MAX_INLINE_CHARACTERS, MAX_MANAGED_CHARACTERS } from "#infra/policy-size.ts";
+import { hasFunctionUrls, parseSettings } from "#infra/settings.ts";
+import { makeStacks } from "#infra/synthesis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { samPrograms } from "./sam-programs.ts";
 

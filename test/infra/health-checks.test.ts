@@ -3,7 +3,7 @@ import { evaluate } from "@marcbachmann/cel-js";
 import { lauxlib, lua, lualib, to_luastring } from "fengari";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { Condition } from "../../core/model/kubernetes.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
 
 /** The health checks of docs/recipes.md, as Argo CD (Lua) and Flux (CEL) run them. */
 const PAGE = readFileSync("docs/recipes.md", "utf8");

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { WELL_KNOWN_LABELS } from "../../core/model/labels.ts";
-import { clusterToken } from "../../functions/adapters/path-token.ts";
-import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
-import { manifests } from "../../infra/manifests.ts";
+import { clusterToken } from "#adapters/lambda/path-token.ts";
+import { WELL_KNOWN_LABELS } from "#core/model/labels.ts";
+import { FUNCTION_NAMES, FUNCTIONS } from "#infra/functions.ts";
+import { manifests } from "#infra/manifests.ts";
 
 const CRDS = join(import.meta.dirname, "..", "..", "infra", "crds");
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { SCRAPED } from "../../core/metrics/registry.ts";
-import { METRICS, type MetricName, metricOf } from "../../core/ports/metric-registry.ts";
+import { SCRAPED } from "#core/insight/metrics/registry.ts";
+import { METRICS, type MetricName, metricOf } from "#core/ports/metric-registry.ts";
 import { readTree } from "../architecture/source-tree.ts";
 
 const PAGE = readFileSync("docs/metrics-and-events.md", "utf8").split("\n## Events")[0] ?? "";
@@ -62,7 +62,9 @@ it("each of Karpenter's metrics is emitted or has the reason why it is not, once
 });
 
 it("code emits each metric of the registry", () => {
-  const sources = [...readTree(["core", "functions"])].filter(([path]) => !path.endsWith("metric-registry.ts")).map(([, text]) => text);
+  const sources = [...readTree(["adapters", "core", "functions"])]
+    .filter(([path]) => !path.endsWith("metric-registry.ts"))
+    .map(([, text]) => text);
   const silent = Object.keys(METRICS).filter((name) => !sources.some((text) => text.includes(`"${name}"`)));
   expect(silent).toEqual([]);
 });

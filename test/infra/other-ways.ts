@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { assetsOf } from "../../cli/install/upload.ts";
+import { assetsOf } from "#installer/install/upload.ts";
 import { awsQuery } from "../e2e/support/aws-call.ts";
 import { removeDir } from "../e2e/support/child.ts";
 import { putAssets, readSynthesized, settledStack } from "../e2e/support/deploy.ts";
@@ -61,7 +61,7 @@ async function byTerraform(account: MiniStack): Promise<void> {
     ) ?? [];
   const line = synth.replace("npx karpenter-serverless", "npm run -s cli --");
   await type(line, account);
-  const { resource } = await parse("main.tf", readFileSync(join(projectRoot, "examples/terraform/main.tf"), "utf8"));
+  const { resource } = await parse("main.tf", readFileSync(join(projectRoot, "docs/examples/terraform/main.tf"), "utf8"));
   const example = Object.values(resource.aws_cloudformation_stack)[0]?.[0];
   if (example === undefined || example.parameters !== undefined) throw new Error("the example has no stack, or gives it parameters");
   const cdkOut = join(projectRoot, "cdk.out");

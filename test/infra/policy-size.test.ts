@@ -2,9 +2,9 @@ import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { expect, it } from "vitest";
-import { cloudStatements } from "../../infra/policies.ts";
-import { MAX_INLINE_CHARACTERS, MAX_MANAGED_CHARACTERS, packed, roleWith, sizeOf } from "../../infra/policy-size.ts";
-import { parseSettings } from "../../infra/settings.ts";
+import { cloudStatements } from "#infra/policies.ts";
+import { MAX_INLINE_CHARACTERS, MAX_MANAGED_CHARACTERS, packed, roleWith, sizeOf } from "#infra/policy-size.ts";
+import { parseSettings } from "#infra/settings.ts";
 
 const stackOf = () => new Stack(new App(), "karpenter-serverless");
 const clustersOf = (count: number, more: object = {}) =>

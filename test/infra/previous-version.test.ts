@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it } from "vitest";
-import { makeApp } from "../../infra/app.ts";
-import { FUNCTION_NAMES } from "../../infra/functions.ts";
-import { parseSettings } from "../../infra/settings.ts";
+import { makeApp } from "#infra/app.ts";
+import { FUNCTION_NAMES } from "#infra/functions.ts";
+import { parseSettings } from "#infra/settings.ts";
 import { PREVIOUS } from "../e2e/support/previous.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

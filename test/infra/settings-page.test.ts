@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { parseConfig } from "../../functions/adapters/config.ts";
-import { SETTINGS } from "../../functions/adapters/setting-table.ts";
-import { CLUSTER, DEPLOYMENT } from "../../infra/deployment-notes.ts";
-import { EFFECTS, WITHOUT_EFFECT } from "../../infra/setting-notes.ts";
-import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE } from "../../infra/settings.ts";
-import { settingsPage } from "../../infra/settings-page.ts";
+import { CLUSTER, DEPLOYMENT } from "#infra/deployment-notes.ts";
+import { EFFECTS, WITHOUT_EFFECT } from "#infra/setting-notes.ts";
+import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE } from "#infra/settings.ts";
+import { settingsPage } from "#infra/settings-page.ts";
+import { parseConfig } from "#settings/config.ts";
+import { SETTINGS } from "#settings/setting-table.ts";
 
 const base = { TABLE_NAME: "table", CLUSTERS: '[{"name":"c1"}]' };
 

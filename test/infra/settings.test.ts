@@ -1,9 +1,9 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
-import { makeApp } from "../../infra/app.ts";
-import { cloudStatements } from "../../infra/policies.ts";
-import { parseSettings } from "../../infra/settings.ts";
+import { makeApp } from "#infra/app.ts";
+import { cloudStatements } from "#infra/policies.ts";
+import { parseSettings } from "#infra/settings.ts";
 
 const one = (settings: Readonly<Record<string, unknown>>, clusters: readonly object[] = [{ name: "a" }]) => {
   const warnings: string[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { BadInput } from "../../infra/end-with.ts";
-import { webhooksOf } from "../../infra/stack-webhooks.ts";
+import { BadInput } from "#infra/end-with.ts";
+import { webhooksOf } from "#infra/stack-webhooks.ts";
 
 const SECRETS: Readonly<Record<string, string>> = { "arn:n": "0123456789abcdef-notify", "arn:a": "0123456789abcdef-admission" };
 

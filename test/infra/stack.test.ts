@@ -4,12 +4,12 @@ import type { Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it, vi } from "vitest";
-import { makeApp } from "../../infra/app.ts";
-import { auditFilterPattern } from "../../infra/audit-pattern.ts";
-import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
-import { samTemplate } from "../../infra/sam.ts";
-import { parseSettings } from "../../infra/settings.ts";
-import { settingsFrom } from "../../infra/synthesis.ts";
+import { makeApp } from "#infra/app.ts";
+import { auditFilterPattern } from "#infra/audit-pattern.ts";
+import { eventSourceOf, FUNCTION_NAMES, FUNCTIONS } from "#infra/functions.ts";
+import { samTemplate } from "#infra/sam.ts";
+import { parseSettings } from "#infra/settings.ts";
+import { settingsFrom } from "#infra/synthesis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const outDir = temporaryFolder("stack");

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
+import { FUNCTION_NAMES, FUNCTIONS } from "#infra/functions.ts";
 import { importPairs, planted, readTree, type SourceTree } from "../architecture/source-tree.ts";
 
-const SOURCES = readTree(["functions"]);
+const SOURCES = readTree(["adapters", "functions"]);
 
 /** The functions whose code, without adapters, finds records by their instance: the table's index byInstance. */
 function finders(tree: SourceTree): readonly string[] {
   const imported = Map.groupBy(importPairs(tree), ([from]) => from);
   const reaches = (file: string, seen: Set<string>): boolean => {
-    if (seen.has(file) || file.startsWith("functions/adapters/")) return false;
+    if (seen.has(file) || file.startsWith("adapters/")) return false;
     seen.add(file);
     return (tree.get(file) ?? "").includes(".byInstance(") || (imported.get(file) ?? []).some(([, to]) => reaches(to, seen));
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Announcement, AnnouncementKind } from "../../core/ports/announcements.ts";
+import type { Announcement, AnnouncementKind } from "#core/ports/announcements.ts";
 import { play, STORIES } from "../simulation/story.ts";
 
 async function announced(name: string): Promise<readonly Announcement[]> {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { rebuild } from "../../cli/rebuild/rebuild.ts";
-import type { Lab } from "../../lab/host.ts";
-import { PRODUCT } from "../../lab/world/api-server.ts";
+import { rebuild } from "#cli/rebuild/rebuild.ts";
+import type { Lab } from "#lab/host.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { FAMILIES, NODE_CLASS, nodePool, SPOT } from "../simulation/story.ts";
 import { INFLATE, MINUTE, messages, names, pass, reasons, records, running, runningPods, SECOND, scale } from "../support/lab-story.ts";
 import { KARPENTER, otherOwner, watched } from "../support/other-owner.ts";

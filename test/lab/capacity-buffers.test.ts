@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { CapacityBuffer } from "../../core/model/capacity-buffer.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { CapacityBuffer } from "#core/model/capacity-buffer.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { buffer, podTemplate } from "../support/buffers.ts";
 import {

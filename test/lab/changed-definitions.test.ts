@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
-import { PRODUCT } from "../../lab/world/api-server.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Lab } from "#lab/host.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { deployment, NODE_CLASS, nodePool, openLab, START } from "../simulation/story.ts";
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasColour } from "../../lab/lab.ts";
+import { hasColour } from "#lab/lab.ts";
 
 it.for([
   { name: "on a terminal", stream: { isTTY: true }, env: {}, want: true },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { rebuild } from "../../cli/rebuild/rebuild.ts";
-import type { Lab } from "../../lab/host.ts";
+import { rebuild } from "#cli/rebuild/rebuild.ts";
+import type { Lab } from "#lab/host.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import {
   expectAccountedFor,

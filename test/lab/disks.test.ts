@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Node } from "../../core/model/node.ts";
-import { loadManifests } from "../../functions/adapters/manifests/read.ts";
-import { createLab } from "../../lab/host.ts";
+import type { Node } from "#core/model/node.ts";
+import { createLab } from "#lab/host.ts";
+import { loadManifests } from "#manifests/read.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder("lab-disks");

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { playManifests } from "../../lab/play.ts";
-import type { LabReport } from "../../lab/report.ts";
+import { playManifests } from "#lab/play.ts";
+import type { LabReport } from "#lab/report.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const blocksOf = (page: string): readonly string[] =>

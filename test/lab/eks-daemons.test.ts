@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type PlayOptions, playManifests } from "../../lab/play.ts";
-import type { LabReport } from "../../lab/report.ts";
+import { type PlayOptions, playManifests } from "#lab/play.ts";
+import type { LabReport } from "#lab/report.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder("lab-eks-daemons");

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { conditionOf } from "../../core/model/conditions.ts";
-import type { Condition } from "../../core/model/kubernetes.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { deployment, NODE_CLASS } from "../simulation/story.ts";
 import { MINUTE, POOL, pass, ready, running, scale } from "../support/lab-story.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { MINUTE, messages, pass, podsOf, ready, records, runningPods } from "../support/lab-story.ts";
 

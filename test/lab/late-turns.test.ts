@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Lab } from "../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { expectAccountedFor, ids, MINUTE, messages, pass, ready, records, SECOND } from "../support/lab-story.ts";
 

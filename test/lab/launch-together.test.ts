@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { FleetRequest } from "../../core/model/fleet.ts";
-import type { WakeUp } from "../../core/ports/wake-ups.ts";
-import { emptyAnswer } from "../../functions/lifecycle/launch/launch.ts";
-import type { LabOptions } from "../../lab/host.ts";
-import type { PortCall } from "../../lab/world/intercept.ts";
+import type { FleetRequest } from "#core/model/fleet.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
+import { emptyAnswer } from "#functions/lifecycle/launch/launch.ts";
+import type { LabOptions } from "#lab/host.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 import { deployment, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import {
   alive,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Condition } from "../../core/model/kubernetes.ts";
-import { RefusedError } from "../../core/ports/errors.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { emptyAnswer } from "../../functions/lifecycle/launch/launch.ts";
-import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
-import type { PortCall } from "../../lab/world/intercept.ts";
-import type { SimulatedSubnet } from "../../lab/world/inventory.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import { emptyAnswer } from "#functions/lifecycle/launch/launch.ts";
+import { createLab, type Lab, type LabOptions } from "#lab/host.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
+import type { SimulatedSubnet } from "#lab/world/inventory.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import {
   alive,

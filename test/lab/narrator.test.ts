@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { narrator } from "../../lab/narrator.ts";
+import { narrator } from "#lab/narrator.ts";
 
 const START = Date.UTC(2026, 0, 15, 10);
 

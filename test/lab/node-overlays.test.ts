@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { conditionOf } from "../../core/model/conditions.ts";
-import type { NodeOverlay, NodeOverlaySpec } from "../../core/model/node-overlay.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import type { Lab } from "../../lab/host.ts";
-import { playManifests } from "../../lab/play.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { NodeOverlay, NodeOverlaySpec } from "#core/model/node-overlay.ts";
+import type { Lab } from "#lab/host.ts";
+import { playManifests } from "#lab/play.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
+import { manifestProblems } from "#manifests/check.ts";
 import { deployment, NODE_CLASS } from "../simulation/story.ts";
 import { alive, INFLATE, MINUTE, POOL, pass, running, runningPods, SPOT_POOL } from "../support/lab-story.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Lab } from "../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
 import { FAMILIES, NODE_CLASS, nodePool, SPOT } from "../simulation/story.ts";
 import { alive, INFLATE, MINUTE, names, pass, records, running, runningPods, scale } from "../support/lab-story.ts";
 import { AUTO_MODE, type OtherOwner, otherOwner, watched } from "../support/other-owner.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { alive, expectAccountedFor, MINUTE, POOL, pass, podsOf, ready, SECOND } from "../support/lab-story.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { PaidFor } from "../../core/model/paid-capacity.ts";
-import { createLab, type Lab } from "../../lab/host.ts";
+import type { PaidFor } from "#core/model/paid-capacity.ts";
+import { createLab, type Lab } from "#lab/host.ts";
 import { FAMILIES, NODE_CLASS, nodePool } from "../simulation/story.ts";
 import { alive, INFLATE, MINUTE, messages, OPTIONS, pass, ready, runningPods, scale } from "../support/lab-story.ts";
 

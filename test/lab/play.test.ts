@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ManifestError } from "../../functions/adapters/manifests/read.ts";
-import { type PlayOptions, playManifests } from "../../lab/play.ts";
+import { type PlayOptions, playManifests } from "#lab/play.ts";
+import { ManifestError } from "#manifests/read.ts";
 import { MADE_UP } from "../support/made-up-image.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MAX_PRICE_PER_HOUR, PRICE_PER_HOUR } from "../../core/model/labels.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import { MAX_PRICE_PER_HOUR, PRICE_PER_HOUR } from "#core/model/labels.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { alive, INFLATE, MINUTE, POOL, pass, ready, runningPods, SPOT_POOL, scale } from "../support/lab-story.ts";
 

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { parseArguments } from "../../functions/adapters/command-line.ts";
-import { settingsOf } from "../../functions/adapters/given-settings.ts";
-import { schemaProblems } from "../../functions/adapters/manifests/crd-schema.ts";
-import { LAB_ARGUMENTS } from "../../lab/lab.ts";
-import { playManifests, type Scaling } from "../../lab/play.ts";
-import type { LabReport } from "../../lab/report.ts";
+import { LAB_ARGUMENTS } from "#lab/lab.ts";
+import { playManifests, type Scaling } from "#lab/play.ts";
+import type { LabReport } from "#lab/report.ts";
+import { schemaProblems } from "#manifests/crd-schema.ts";
+import { parseArguments } from "#terminal/command-line.ts";
+import { settingsOf } from "#terminal/given-settings.ts";
 
-const FOLDER = "examples/recipes";
+const FOLDER = "docs/examples/recipes";
 const PAGE = readFileSync("docs/recipes.md", "utf8");
 const files = readdirSync(FOLDER);
 
 /** Each line of a command of the page with the sentence that follows it. */
-const told = [...PAGE.matchAll(/^npm start -- (examples\/recipes\/\S+)(.*)\n```\n\n(In the lab: [\s\S]*?)\n\n?(?=\n|$)/gm)].map(
+const told = [...PAGE.matchAll(/^npm start -- (docs\/examples\/recipes\/\S+)(.*)\n```\n\n(In the lab: [\s\S]*?)\n\n?(?=\n|$)/gm)].map(
   ([, file = "", args = "", sentence = ""]) => ({ file, args: args.trim(), sentence: sentence.replaceAll("\n", " ") }),
 );
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { LAB_REGIONS, labCatalogue, labRegion, pricesOf } from "../../lab/regions.ts";
+import { BUNDLED_REGIONS, bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { LAB_REGIONS, labCatalogue, labRegion, pricesOf } from "#lab/regions.ts";
 
 it("every commercial region is played, a region that is not bundled under the names of its own zones", () => {
   expect(new Set(LAB_REGIONS).size).toBe(LAB_REGIONS.length);

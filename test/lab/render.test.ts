@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { duration, elapsed, renderCosts, renderEntry, renderNodeClaims, renderNodes, renderTable, WIDTH } from "../../lab/render.ts";
-import { entryOf } from "../../lab/timeline.ts";
+import { duration, elapsed, renderCosts, renderEntry, renderNodeClaims, renderNodes, renderTable, WIDTH } from "#lab/render.ts";
+import { entryOf } from "#lab/timeline.ts";
 
 const START = Date.UTC(2026, 0, 15, 10);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Condition } from "../../core/model/kubernetes.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import {
   expectAccountedFor,

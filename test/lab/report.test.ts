@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { playManifests } from "../../lab/play.ts";
-import type { LabReport } from "../../lab/report.ts";
+import { playManifests } from "#lab/play.ts";
+import type { LabReport } from "#lab/report.ts";
 import { MADE_UP } from "../support/made-up-image.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
-import type { SimulatedReservation } from "../../lab/world/reservations.ts";
+import type { Lab } from "#lab/host.ts";
+import type { SimulatedReservation } from "#lab/world/reservations.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { FAMILIES, NODE_CLASS, nodePool } from "../simulation/story.ts";
 import { alive, expectAccountedFor, INFLATE, MINUTE, names, pass, ready, runningPods, scale } from "../support/lab-story.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { reportOf } from "../../core/history/report.ts";
-import { sentenceOf } from "../../core/history/sentence.ts";
-import { SCHEDULE } from "../../core/model/labels.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { memoryMetrics } from "../../functions/adapters/metrics.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import { reportOf } from "#core/insight/history/report.ts";
+import { sentenceOf } from "#core/insight/history/sentence.ts";
+import { SCHEDULE } from "#core/model/labels.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, START } from "../simulation/story.ts";
 import {
   alive,

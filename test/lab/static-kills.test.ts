@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { killedAt, killPoints, unharmed } from "../simulation/kill-everywhere.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, type Story } from "../simulation/story.ts";
 

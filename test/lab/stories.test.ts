@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type PlayOptions, playManifests, playStory } from "../../lab/play.ts";
-import { MORE_STORIES, STORIES } from "../../lab/stories.ts";
+import { type PlayOptions, playManifests, playStory } from "#lab/play.ts";
+import { MORE_STORIES, STORIES } from "#lab/stories.ts";
 
 interface Line {
   readonly message: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { INFLATE, ids, MINUTE, POOL, pass, ready, runningPods, SECOND, scale, until } from "../support/lab-story.ts";
 

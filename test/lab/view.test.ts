@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { runLab } from "../../lab/lab.ts";
-import { playStory } from "../../lab/play.ts";
-import { STORIES } from "../../lab/stories.ts";
-import { recording } from "../../lab/view.ts";
+import { runLab } from "#lab/lab.ts";
+import { playStory } from "#lab/play.ts";
+import { STORIES } from "#lab/stories.ts";
+import { recording } from "#lab/view.ts";
 
 const [inflate] = STORIES;
 

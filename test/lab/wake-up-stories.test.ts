@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Lab } from "../../lab/host.ts";
-import type { PortCall } from "../../lab/world/intercept.ts";
+import type { Lab } from "#lab/host.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { expectAccountedFor, INFLATE, ids, MINUTE, POOL, pass, ready, runningPods, SECOND, scale, until } from "../support/lab-story.ts";
 

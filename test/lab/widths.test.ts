@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { labHelp, runLab, shown } from "../../lab/lab.ts";
-import { renderEntry, renderTable } from "../../lab/render.ts";
+import { labHelp, runLab, shown } from "#lab/lab.ts";
+import { renderEntry, renderTable } from "#lab/render.ts";
 
 /** What the lab prints on a terminal of so many columns, or in a pipe. */
 async function printedOn(columns: number | undefined, args: readonly string[]): Promise<readonly string[]> {
@@ -22,7 +22,7 @@ async function printedOn(columns: number | undefined, args: readonly string[]): 
 }
 
 const widest = (lines: readonly string[]): number => Math.max(...lines.map(({ length }) => length));
-const OWN = ["examples/recipes/spot.yaml", "examples/recipes/headroom.yaml", "--scale", "worker=2"];
+const OWN = ["docs/examples/recipes/spot.yaml", "docs/examples/recipes/headroom.yaml", "--scale", "worker=2"];
 
 describe("a terminal", () => {
   it.for([60, 100])("of %i columns has room for each line of a story, of one's own manifests and of --help", async (columns) => {

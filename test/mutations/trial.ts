@@ -1,25 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { patchedTree } from "../support/patched-tree.ts";
 import { type Mutation, type MutationResult, mutated } from "./mutation.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** The folders and files that tests read; the copy contains nothing else. */
-const PARTS = [
-  "core",
-  "functions",
-  "cli",
-  "lab",
-  "infra",
-  "events",
-  "test",
-  "docs",
-  "package.json",
-  "tsconfig.json",
-  "biome.json",
-  "vitest.config.ts",
-];
+const PARTS = [...PRODUCT_FOLDERS, "events", "test", "docs", "package.json", "tsconfig.json", "biome.json", "vitest.config.ts"];
 /** Limit of one run of vitest, because a broken rule may make the solver loop for ever. */
 const LIMIT_MS = 180_000;
 

@@ -1,8 +1,8 @@
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
-import type { SimulatedInstance } from "../../lab/world/simulated-instance.ts";
-import type { MutableObject } from "../../lab/world/store.ts";
-import { USER } from "../../lab/world/world.ts";
+import type { Lab } from "#lab/host.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
+import type { MutableObject } from "#lab/world/store.ts";
+import { USER } from "#lab/world/world.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { isOrdinary, ODD, SICKNESS } from "./invariants/facts.ts";
 import { ringNeighbour } from "./neighbour.ts";
 import type { Act, Pick } from "./script.ts";

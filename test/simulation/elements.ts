@@ -1,5 +1,5 @@
-import type { NodePool } from "../../core/model/node-pool.ts";
-import { PRODUCT } from "../../lab/world/api-server.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { isSick } from "./invariants/causes.ts";
 import { CLUSTER, GROUP, isOrdinary, isStaticPool, POOL } from "./invariants/facts.ts";
 import type { ClaimLife } from "./invariants/history.ts";

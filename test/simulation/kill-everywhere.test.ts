@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CallHooks } from "../../lab/world/intercept.ts";
+import type { CallHooks } from "#lab/world/intercept.ts";
 import { KILLS_EVERY } from "../support/effort.ts";
 import { killedAt, killPoints, unharmed } from "./kill-everywhere.ts";
 import { play, STORIES } from "./story.ts";

@@ -1,4 +1,4 @@
-import type { PortCall } from "../../lab/world/intercept.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 import { type Ending, play, STORIES, type Story } from "./story.ts";
 
 /** A kill point: before or after the n-th remote call of all handlers of a story. */

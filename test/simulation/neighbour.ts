@@ -1,7 +1,7 @@
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { Lab } from "../../lab/host.ts";
-import { eventOf } from "../../lab/world/cloud-events.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { Lab } from "#lab/host.ts";
+import { eventOf } from "#lab/world/cloud-events.ts";
 import * as objects from "../support/objects.ts";
 import { START } from "./story.ts";
 

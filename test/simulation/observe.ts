@@ -1,4 +1,4 @@
-import type { CallHooks, KillVerdict, PortCall } from "../../lab/world/intercept.ts";
+import type { CallHooks, KillVerdict, PortCall } from "#lab/world/intercept.ts";
 import { INVARIANTS } from "./invariants/all.ts";
 import { CLUSTER } from "./invariants/facts.ts";
 import { look, type Scene, type Watcher } from "./invariants/invariant.ts";

@@ -1,13 +1,13 @@
-import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { managedObjects } from "../../functions/adapters/kubernetes/managed-objects.ts";
-import { memoryLog } from "../../functions/adapters/log.ts";
-import { memoryMetrics } from "../../functions/adapters/metrics.ts";
-import { disrupt } from "../../functions/disruption/disrupt.ts";
-import { sweep } from "../../functions/lifecycle/sweep.ts";
-import { provision } from "../../functions/provision/provision.ts";
-import type { LifecycleDeps } from "../../functions/shared/cluster-deps.ts";
-import type { Lab } from "../../lab/host.ts";
-import { simulatedKubernetes } from "../../lab/world/api-server.ts";
+import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { disrupt } from "#functions/disruption/disrupt.ts";
+import { sweep } from "#functions/lifecycle/sweep.ts";
+import { provision } from "#functions/provision/provision.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import type { Lab } from "#lab/host.ts";
+import { simulatedKubernetes } from "#lab/world/api-server.ts";
 
 /** What a function says in its log when a sweep ends at once. */
 export const QUIET_LINE = "nothing has changed since the last sweep";

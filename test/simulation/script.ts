@@ -1,8 +1,8 @@
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { LabOptions } from "../../lab/host.ts";
-import type { Outage } from "../../lab/world/outages.ts";
-import type { SimulatedReservation } from "../../lab/world/reservations.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import type { LabOptions } from "#lab/host.ts";
+import type { Outage } from "#lab/world/outages.ts";
+import type { SimulatedReservation } from "#lab/world/reservations.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 
 /**
  * One run of the simulation: the world, the acts and the faults. It is plain data drawn from a seed, so that shrink.ts

@@ -1,4 +1,4 @@
-import type { Lab } from "../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
 import { deployment, NODE_CLASS, nodePool } from "./story.ts";
 
 /** A second cluster of the stack, in the same account, in which nothing goes wrong. */

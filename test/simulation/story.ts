@@ -1,10 +1,10 @@
-import type { HistoryEntry } from "../../core/model/history-entry.ts";
-import type { Catalogue } from "../../core/offerings/catalogue.ts";
-import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab, LabOptions } from "../../lab/host.ts";
-import { createLab } from "../../lab/host.ts";
-import type { CallHooks } from "../../lab/world/intercept.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import type { Lab, LabOptions } from "#lab/host.ts";
+import { createLab } from "#lab/host.ts";
+import type { CallHooks } from "#lab/world/intercept.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 
 export const START = Date.parse("2026-01-01T00:00:00Z");
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ENTRIES, type FunctionEntries } from "../../lab/host.ts";
+import { ENTRIES, type FunctionEntries } from "#lab/host.ts";
 
 type Errors = Readonly<Record<string, new (message: string, options?: ErrorOptions) => Error>>;
 

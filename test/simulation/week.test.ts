@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { seeded } from "../../lab/world/random.ts";
+import { seeded } from "#lab/world/random.ts";
 import { play } from "./play.ts";
 import { START } from "./story.ts";
 import { CATALOGUE } from "./week/cluster.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { parseDuration } from "../../core/lib/duration.ts";
+import { parseDuration } from "#core/lib/duration.ts";
 import { numberOption, wholeOption } from "../support/number-option.ts";
 import type { Course, CourseOptions } from "./week/course.ts";
 import { renderCourse } from "./week/table.ts";

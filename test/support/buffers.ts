@@ -1,6 +1,6 @@
-import type { CapacityBuffer, CapacityBufferSpec, PodTemplateObject } from "../../core/model/capacity-buffer.ts";
-import type { PodSpec } from "../../core/model/pod.ts";
-import type { Workload } from "../../core/model/workloads.ts";
+import type { CapacityBuffer, CapacityBufferSpec, PodTemplateObject } from "#core/model/capacity-buffer.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import type { Workload } from "#core/model/workloads.ts";
 
 /** A CapacityBuffer: by default two pods of the PodTemplate "room". */
 export function buffer(

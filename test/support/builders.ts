@@ -1,17 +1,10 @@
 /* Presets of support/objects.ts for one NodeClaim: its record, its custom resource, its node, and the view of it. */
-import type { ClaimView } from "../../core/lifecycle/action.ts";
-import {
-  DISRUPTED_TAINT,
-  EXCLUDE_BALANCERS,
-  INTENT,
-  REGISTERED,
-  TERMINATION_FINALIZER,
-  UNREGISTERED_TAINT,
-} from "../../core/model/labels.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { Pod } from "../../core/model/pod.ts";
+import type { ClaimView } from "#core/lifecycle/action.ts";
+import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, INTENT, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
 import * as objects from "./objects.ts";
 
 export const NOW = Date.parse("2026-01-01T12:00:00Z");

@@ -1,6 +1,6 @@
-import type { ClusterRecord } from "../../core/model/cluster-record.ts";
-import type { ClusterRecords } from "../../core/ports/cluster-records.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
+import type { ClusterRecord } from "#core/model/cluster-record.ts";
+import type { ClusterRecords } from "#core/ports/cluster-records.ts";
+import { ConflictError } from "#core/ports/errors.ts";
 
 /** The port in memory; `call` is asked before and after each effect. */
 export function memoryClusterRecords(

@@ -1,5 +1,5 @@
-import type { Log } from "../../core/ports/log.ts";
-import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
 
 /** A WakeUps port that records the wake-ups it is asked to send. */
 export function recordingWakeUps(): WakeUps & { readonly sent: WakeUp[] } {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { RequestPace } from "../../core/model/request-pace.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
+import type { RequestPace } from "#core/model/request-pace.ts";
+import { createLab, type Lab, type LabOptions } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../simulation/story.ts";
 
 /** What the stories of the lab share: initial objects, ways to pass virtual time, and questions about the state. */

@@ -1,6 +1,6 @@
-import { QUANTILE_WINDOW_MS, SKETCH } from "../../core/metrics/sums.ts";
-import { metricOf } from "../../core/ports/metric-registry.ts";
-import type { KeptGauge, MetricSums, SumIncrement } from "../../core/ports/metric-sums.ts";
+import { QUANTILE_WINDOW_MS, SKETCH } from "#core/insight/metrics/sums.ts";
+import { metricOf } from "#core/ports/metric-registry.ts";
+import type { KeptGauge, MetricSums, SumIncrement } from "#core/ports/metric-sums.ts";
 
 /** MetricSums in memory; the sketch of each cluster is forgotten when a new window begins. */
 export function memoryMetricSums(): MetricSums {

@@ -4,16 +4,16 @@
  * claim of a lifecycle test, the catalogue of a scheduling test) stand in the `builders.ts` of that area. Scenarios,
  * plans and expected answers do not belong here.
  */
-import type { InstanceType, Offering } from "../../core/model/instance-type.ts";
-import type { Condition, ResourceList } from "../../core/model/kubernetes.ts";
-import type { Node } from "../../core/model/node.ts";
-import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import type { NodeOverlay, NodeOverlaySpec } from "../../core/model/node-overlay.ts";
-import type { NodePool, NodePoolSpec } from "../../core/model/node-pool.ts";
-import type { Pod } from "../../core/model/pod.ts";
-import type { Taint } from "../../core/model/taint.ts";
-import type { DaemonSet, PodDisruptionBudget } from "../../core/model/workloads.ts";
+import type { InstanceType, Offering } from "#core/model/instance-type.ts";
+import type { Condition, ResourceList } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { NodeOverlay, NodeOverlaySpec } from "#core/model/node-overlay.ts";
+import type { NodePool, NodePoolSpec } from "#core/model/node-pool.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Taint } from "#core/model/taint.ts";
+import type { DaemonSet, PodDisruptionBudget } from "#core/model/workloads.ts";
 
 /** Fields of an object that replace what the builder would write. */
 interface Fields<T extends { readonly metadata: object; readonly spec?: object; readonly status?: object | undefined }> {

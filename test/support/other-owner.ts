@@ -1,10 +1,10 @@
-import type { Condition } from "../../core/model/kubernetes.ts";
-import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
-import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Lab } from "../../lab/host.ts";
-import { PRODUCT } from "../../lab/world/api-server.ts";
-import type { CallHooks } from "../../lab/world/intercept.ts";
-import type { MutableObject } from "../../lab/world/store.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
+import type { Lab } from "#lab/host.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
+import type { CallHooks } from "#lab/world/intercept.ts";
+import type { MutableObject } from "#lab/world/store.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { MINUTE, pass } from "./lab-story.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
+import { PRODUCT_FOLDERS } from "./folders.ts";
 
 /** One change of a source file: `find` stands in it exactly once. */
 export interface Edit {
@@ -13,17 +14,7 @@ export interface Edit {
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /** The folders and files that are copied by default: enough to run the simulation. */
-const SOURCES: readonly string[] = [
-  "core",
-  "functions",
-  "cli",
-  "lab",
-  "infra",
-  "test/simulation",
-  "test/support",
-  "package.json",
-  "tsconfig.json",
-];
+const SOURCES: readonly string[] = [...PRODUCT_FOLDERS, "test/simulation", "test/support", "package.json", "tsconfig.json"];
 
 /**
  * A copy of the sources in a folder of its own, where they may be broken: the project's own files are never touched.

@@ -1,11 +1,11 @@
-import { labelText } from "../../core/metrics/labels.ts";
-import { addUp } from "../../core/metrics/sums.ts";
-import type { KeptGauge } from "../../core/ports/metric-sums.ts";
-import { metricBuffer } from "../../functions/adapters/metric-buffer.ts";
-import type { memoryMetrics } from "../../functions/adapters/metrics.ts";
-import { fixedToken } from "../../functions/adapters/path-token.ts";
-import { metricsEntry } from "../../functions/metrics/entry.ts";
-import type { Lab } from "../../lab/host.ts";
+import { fixedToken } from "#adapters/lambda/path-token.ts";
+import { metricBuffer } from "#adapters/telemetry/metric-buffer.ts";
+import type { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import { labelText } from "#core/insight/metrics/labels.ts";
+import { addUp } from "#core/insight/metrics/sums.ts";
+import type { KeptGauge } from "#core/ports/metric-sums.ts";
+import { metricsEntry } from "#functions/metrics/entry.ts";
+import type { Lab } from "#lab/host.ts";
 import { memoryMetricSums } from "./metric-sums.ts";
 
 export const TOKEN = "0123456789abcdef0123";

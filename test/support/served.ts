@@ -1,4 +1,4 @@
-import type { AuditedCluster } from "../../functions/audit/entry.ts";
+import type { AuditedCluster } from "#functions/audit/entry.ts";
 
 /** Clusters that are served, as the audit function asks for them. */
 export const servedAs = <T extends AuditedCluster>(clusters: readonly T[]) => ({

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
+import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "#infra/functions.ts";
 import { bundleFunctions, STACK, startDeployment } from "../e2e/deployment.ts";
 import type { Stage } from "../e2e/stage.ts";
 import { awsJson } from "../e2e/support/aws-call.ts";

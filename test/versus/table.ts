@@ -1,4 +1,4 @@
-import { wrap } from "../../core/lib/wrap.ts";
+import { wrap } from "#core/lib/wrap.ts";
 import { type Course, secondsOf } from "./courses/course.ts";
 import type { ActFigures } from "./figures.ts";
 import type { Pair, Summary } from "./summary.ts";

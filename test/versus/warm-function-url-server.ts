@@ -2,7 +2,7 @@ import { createServer } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { LambdaFunctionURLEvent } from "aws-lambda";
-import type { HttpResponse } from "../../functions/adapters/function-url.ts";
+import type { HttpResponse } from "#adapters/lambda/function-url.ts";
 
 // The process of warm-function-url.ts: the handler of a bundle behind an HTTPS server. Arguments: the bundle and the
 // port. Each invocation ends with a REPORT line on standard output.

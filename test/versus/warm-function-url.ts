@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
+import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
 import { awsRequest } from "../e2e/support/aws-call.ts";
 import { freePort, startChild } from "../e2e/support/child.ts";
 import type { TestCluster } from "../e2e/support/cluster.ts";

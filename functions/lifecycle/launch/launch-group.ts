@@ -2,27 +2,27 @@
 // render and store the request, send it and store which instance is whose, take the own instance. Each step may be
 // repeated after a kill, and made by two members at the same time.
 
-import { launchedEntries, launchFailed } from "../../../core/history/claim-entries.ts";
-import { failureReason } from "../../../core/launch/failure.ts";
-import { nameTag } from "../../../core/launch/fleet-request.ts";
-import { groupAnswer, launchedForGroup } from "../../../core/launch/group-answer.ts";
-import { marksOf } from "../../../core/launch/marks.ts";
-import type { Action } from "../../../core/lifecycle/action.ts";
-import { isAlive } from "../../../core/lifecycle/garbage-collection.ts";
-import { alone, isSettled, joining } from "../../../core/lifecycle/launch-together.ts";
-import { instancesOf } from "../../../core/model/fleet.ts";
-import type { KnownInstance } from "../../../core/model/instance.ts";
-import { NODE_POOL } from "../../../core/model/labels.ts";
-import { type GroupAnswer, type GroupLaunch, instanceFor, type LaunchGroup } from "../../../core/model/launch-group.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { CLAIM_UID_TAG, NAME_TAG, NODE_CLAIM_TAG } from "../../../core/model/tags.ts";
-import { UNAVAILABLE_MS } from "../../../core/offerings/unavailable.ts";
-import { NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
-import { MIN_BOOT_MS } from "../../../core/provisioning/glance.ts";
-import { alikeMembers, launchHash, nextGroup } from "../../../core/provisioning/launch-groups.ts";
-import { recordedInstance } from "../../../core/rebuild/record.ts";
+import { launchedEntries, launchFailed } from "#core/history/claim-entries.ts";
+import { failureReason } from "#core/launch/failure.ts";
+import { nameTag } from "#core/launch/fleet-request.ts";
+import { groupAnswer, launchedForGroup } from "#core/launch/group-answer.ts";
+import { marksOf } from "#core/launch/marks.ts";
+import type { Action } from "#core/lifecycle/action.ts";
+import { isAlive } from "#core/lifecycle/garbage-collection.ts";
+import { alone, isSettled, joining } from "#core/lifecycle/launch-together.ts";
+import { instancesOf } from "#core/model/fleet.ts";
+import type { KnownInstance } from "#core/model/instance.ts";
+import { NODE_POOL } from "#core/model/labels.ts";
+import { type GroupAnswer, type GroupLaunch, instanceFor, type LaunchGroup } from "#core/model/launch-group.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { CLAIM_UID_TAG, NAME_TAG, NODE_CLAIM_TAG } from "#core/model/tags.ts";
+import { UNAVAILABLE_MS } from "#core/offerings/unavailable.ts";
+import { NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
+import { MIN_BOOT_MS } from "#core/provisioning/glance.ts";
+import { alikeMembers, launchHash, nextGroup } from "#core/provisioning/launch-groups.ts";
+import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../../shared/early-notices.ts";
 import { keep, type Performed } from "../known.ts";

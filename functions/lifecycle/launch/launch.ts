@@ -2,24 +2,24 @@
 // result, write it onto the NodeClaim. Each step may be repeated after a kill. core/launch renders requests and reads
 // results; nothing here chooses instance types.
 
-import { logEvent } from "../../../core/announcements/log-events.ts";
-import { launchedEntries, launchFailed } from "../../../core/history/claim-entries.ts";
-import { failureReason } from "../../../core/launch/failure.ts";
-import type { RenderedLaunch } from "../../../core/launch/fleet-request.ts";
-import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
-import { NODE_NOT_FOUND, withConditions } from "../../../core/lifecycle/claim-status.ts";
-import { isListed } from "../../../core/lifecycle/launch-together.ts";
-import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
-import type { KnownInstance } from "../../../core/model/instance.ts";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { ConflictError, NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
-import type { Fleet } from "../../../core/ports/fleet.ts";
-import { MIN_BOOT_MS } from "../../../core/provisioning/glance.ts";
-import { launchedFor } from "../../../core/rebuild/launched.ts";
-import { recordedInstance } from "../../../core/rebuild/record.ts";
+import { logEvent } from "#core/announcements/log-events.ts";
+import { launchedEntries, launchFailed } from "#core/history/claim-entries.ts";
+import { failureReason } from "#core/launch/failure.ts";
+import type { RenderedLaunch } from "#core/launch/fleet-request.ts";
+import { knownInstance, launchedAs, readOutcome } from "#core/launch/outcome.ts";
+import { NODE_NOT_FOUND, withConditions } from "#core/lifecycle/claim-status.ts";
+import { isListed } from "#core/lifecycle/launch-together.ts";
+import { machineFields } from "#core/lifecycle/machine-fields.ts";
+import type { KnownInstance } from "#core/model/instance.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { ConflictError, NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
+import type { Fleet } from "#core/ports/fleet.ts";
+import { MIN_BOOT_MS } from "#core/provisioning/glance.ts";
+import { launchedFor } from "#core/rebuild/launched.ts";
+import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { publishOnce } from "../../shared/publish-once.ts";
 import { writeTermination } from "../../shared/terminate-claim.ts";

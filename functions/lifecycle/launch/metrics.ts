@@ -1,9 +1,9 @@
-import { failureReason } from "../../../core/launch/failure.ts";
-import { USER_DATA_LIMIT } from "../../../core/launch/user-data.ts";
-import { utf8 } from "../../../core/lib/fnv.ts";
-import type { FleetRequest, FleetResult, LaunchTemplate } from "../../../core/model/fleet.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { Metrics } from "../../../core/ports/metrics.ts";
+import { failureReason } from "#core/launch/failure.ts";
+import { USER_DATA_LIMIT } from "#core/launch/user-data.ts";
+import { utf8 } from "#core/lib/fnv.ts";
+import type { FleetRequest, FleetResult, LaunchTemplate } from "#core/model/fleet.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { Metrics } from "#core/ports/metrics.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
+import { type RenderedLaunch, renderLaunch } from "#core/launch/fleet-request.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { NotFoundError, RefusedError } from "#core/ports/errors.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { reportUserDataSize } from "./metrics.ts";
 import { readLaunchView } from "./view.ts";

@@ -2,10 +2,10 @@
 // In: changes of objects (world.onChange) and time. Out: writes to the object store, as the real controllers make them.
 // An actor knows the world and, of other actors, only the kubelets: no handler of the product, no decision of core.
 
-import type { Condition } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { timestamp } from "#manifests/api-object.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 

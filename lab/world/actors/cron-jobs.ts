@@ -1,5 +1,5 @@
-import { nextHit, parseCron } from "../../../core/lib/cron.ts";
-import { type ApiObject, timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import { nextHit, parseCron } from "#core/lib/cron.ts";
+import { type ApiObject, timestamp } from "#manifests/api-object.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced } from "./actor.ts";
 import { type CronJob, endOf, type Job, setStatus, user, workloads } from "./owned-pods.ts";

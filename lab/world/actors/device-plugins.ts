@@ -1,8 +1,8 @@
-import { ownValue } from "../../../core/lib/own-value.ts";
-import { conditionOf } from "../../../core/model/conditions.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
-import { labelsCompatible, requirementsFrom } from "../../../core/requirements/requirements.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import { labelsCompatible, requirementsFrom } from "#core/requirements/requirements.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { isReady, nodesOf } from "./actor.ts";

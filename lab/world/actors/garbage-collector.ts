@@ -1,4 +1,4 @@
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import type { LabWorld } from "../world.ts";
 
 const USER = { user: "system:serviceaccount:kube-system:generic-garbage-collector" };

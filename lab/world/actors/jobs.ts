@@ -1,5 +1,5 @@
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
-import { timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import { timestamp } from "#manifests/api-object.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";

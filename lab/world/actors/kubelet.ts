@@ -1,6 +1,6 @@
-import type { Condition } from "../../../core/model/kubernetes.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { type ApiObject, timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { type ApiObject, timestamp } from "#manifests/api-object.ts";
 import type { MutableObject } from "../store.ts";
 import { type LabWorld, USER } from "../world.ts";
 import { isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";

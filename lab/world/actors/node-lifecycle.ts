@@ -1,6 +1,6 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Taint } from "../../../core/model/taint.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Taint } from "#core/model/taint.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, markDisrupted, nodesOf, podsOf, withCondition } from "./actor.ts";

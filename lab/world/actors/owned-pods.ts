@@ -1,9 +1,9 @@
 // Workload objects and the pods that they own, as their controllers read and write them.
 
-import type { Condition, KubernetesObject, LabelSelector } from "../../../core/model/kubernetes.ts";
-import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../../../core/model/pod.ts";
-import { RefusedError } from "../../../core/ports/errors.ts";
-import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Condition, KubernetesObject, LabelSelector } from "#core/model/kubernetes.ts";
+import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "#core/model/pod.ts";
+import { RefusedError } from "#core/ports/errors.ts";
+import { type ApiObject, same } from "#manifests/api-object.ts";
 import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";

@@ -1,7 +1,7 @@
-import { ownValue } from "../../../core/lib/own-value.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodSpec } from "../../../core/model/pod.ts";
-import type { Taint, Toleration } from "../../../core/model/taint.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodSpec } from "#core/model/pod.ts";
+import type { Taint, Toleration } from "#core/model/taint.ts";
 
 /** The rules of kube-scheduler and the DaemonSet controller that look at one node alone. */
 

@@ -1,7 +1,7 @@
-import type { LabelSelector } from "../../../core/model/kubernetes.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
-import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import type { LabelSelector } from "#core/model/kubernetes.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { PodDisruptionBudget } from "#core/model/workloads.ts";
+import { matchesSelector } from "#manifests/selectors.ts";
 import { isTerminating } from "./actor.ts";
 import type { Refusal } from "./refusals.ts";
 import { type Room, roomWith, withPod } from "./rooms.ts";

@@ -1,6 +1,6 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { same } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { same } from "#manifests/api-object.ts";
 import type { Change } from "../store.ts";
 import { isTerminal, isTerminating } from "./actor.ts";
 import { untolerated } from "./placement.ts";

@@ -1,5 +1,5 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeSelectorTerm, Pod, PodSpec } from "../../../core/model/pod.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeSelectorTerm, Pod, PodSpec } from "#core/model/pod.ts";
 import { type Amounts, lacking, podRequests } from "../quantity.ts";
 import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
 import type { Room } from "./rooms.ts";

@@ -1,5 +1,5 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { type Amounts, add, podRequests, toAmounts } from "../quantity.ts";
 import { hostPorts } from "./placement.ts";
 

@@ -1,8 +1,8 @@
-import type { LabelSelector } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
-import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import type { LabelSelector } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { PodDisruptionBudget } from "#core/model/workloads.ts";
+import { matchesSelector } from "#manifests/selectors.ts";
 import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";

@@ -1,8 +1,8 @@
-import { ownValue } from "../../../core/lib/own-value.ts";
-import type { LabelSelector } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../../core/model/pod.ts";
-import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { LabelSelector } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "#core/model/pod.ts";
+import { matchesSelector } from "#manifests/selectors.ts";
 import { type Amounts, podRequests } from "../quantity.ts";
 import { isTerminating } from "./actor.ts";
 import { meetsTerm, tolerates } from "./placement.ts";

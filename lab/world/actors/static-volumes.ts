@@ -1,7 +1,7 @@
-import type { LabelSelector } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { PersistentVolume, PersistentVolumeClaim } from "../../../core/model/workloads.ts";
-import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import type { LabelSelector } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { PersistentVolume, PersistentVolumeClaim } from "#core/model/workloads.ts";
+import { matchesSelector } from "#manifests/selectors.ts";
 import { toNumber } from "../quantity.ts";
 import type { LabWorld } from "../world.ts";
 import { meetsTerm } from "./placement.ts";

@@ -1,8 +1,8 @@
-import { ownValue } from "../../../core/lib/own-value.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import { ownValue } from "#core/lib/own-value.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "#core/model/workloads.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { classNameOf } from "../admission.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";

@@ -1,6 +1,6 @@
-import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
 import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";

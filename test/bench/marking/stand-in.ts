@@ -2,7 +2,7 @@ import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseAllDocuments } from "yaml";
-import { manifests } from "../../../infra/manifests.ts";
+import { manifests } from "#infra/manifests.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 import { eventually } from "../../e2e/support/wait.ts";
 import { deployment, markingOf, marks, type Played } from "./observe.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { type Completed, completionScript } from "../../../cli/completion/scripts.ts";
-import { SHELLS } from "../../../cli/completion/shells.ts";
+import { type Completed, completionScript } from "#cli/completion/scripts.ts";
+import { SHELLS } from "#cli/completion/shells.ts";
 
 const COMMANDS: readonly Completed[] = [
   {

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { consolidate } from "../../../cli/consolidate/consolidate.ts";
-import { explainConsolidation } from "../../../cli/consolidate/explain.ts";
-import { InputError } from "../../../cli/input-error.ts";
+import { consolidate } from "#cli/consolidate/consolidate.ts";
+import { explainConsolidation } from "#cli/consolidate/explain.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { type Conversion, convert } from "../../../cli/convert/convert.ts";
-import { convertFiles } from "../../../cli/convert/files.ts";
-import { InputError } from "../../../cli/input-error.ts";
-import { schemaProblems } from "../../../functions/adapters/manifests/crd-schema.ts";
+import { type Conversion, convert } from "#cli/convert/convert.ts";
+import { convertFiles } from "#cli/convert/files.ts";
+import { schemaProblems } from "#manifests/crd-schema.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { nodeClaimBeta, nodeClassBeta, nodePoolBeta, shapelessSpec } from "../../core/conversion/arbitraries.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

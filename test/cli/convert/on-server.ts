@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { convert } from "../../../cli/convert/convert.ts";
-import { readSources } from "../../../cli/convert/input.ts";
+import { convert } from "#cli/convert/convert.ts";
+import { readSources } from "#cli/convert/input.ts";
 import { removeDir } from "../../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

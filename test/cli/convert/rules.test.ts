@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ruleProblems } from "../../../cli/convert/rules.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
+import { ruleProblems } from "#cli/convert/rules.ts";
+import type { JsonObject } from "#core/lib/json.ts";
 
 const nodeClass = (spec: object): JsonObject => ({
   apiVersion: "karpenter.k8s.aws/v1",

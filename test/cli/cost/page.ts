@@ -1,8 +1,8 @@
-import { billOf, type Fleet, type Parts, PRICES, STACK } from "../../../cli/cost/bill.ts";
-import measured from "../../../cli/cost/measured.json" with { type: "json" };
-import { peersOf } from "../../../cli/cost/peers.ts";
-import { amount, PART_NAMES, title } from "../../../cli/cost/table.ts";
-import { wrap } from "../../../core/lib/wrap.ts";
+import { billOf, type Fleet, type Parts, PRICES, STACK } from "#cli/cost/bill.ts";
+import measured from "#cli/cost/measured.json" with { type: "json" };
+import { peersOf } from "#cli/cost/peers.ts";
+import { amount, PART_NAMES, title } from "#cli/cost/table.ts";
+import { wrap } from "#core/lib/wrap.ts";
 
 const ONE: Fleet = {
   ...{ clusters: 1, nodes: 0, churnPerDay: 0, sources: ["notify", "sweep"], metrics: "essential", hasAlarms: false, endpoints: 0 },

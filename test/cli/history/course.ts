@@ -1,5 +1,5 @@
-import type { HistorySource } from "../../../cli/history/source.ts";
-import type { Lab } from "../../../lab/host.ts";
+import type { HistorySource } from "#cli/history/source.ts";
+import type { Lab } from "#lab/host.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab, SPOT, START } from "../../simulation/story.ts";
 
 const MINUTE = 60_000;

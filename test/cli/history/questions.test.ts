@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listHistory } from "../../../cli/history/list.ts";
-import { formatOf, report } from "../../../cli/history/report.ts";
-import type { HistorySource } from "../../../cli/history/source.ts";
-import { momentOf } from "../../../cli/history/time.ts";
-import { subjectFrom, why } from "../../../cli/history/why.ts";
-import type { HistoryEntry } from "../../../core/model/history-entry.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Lab } from "../../../lab/host.ts";
+import { listHistory } from "#cli/history/list.ts";
+import { formatOf, report } from "#cli/history/report.ts";
+import type { HistorySource } from "#cli/history/source.ts";
+import { momentOf } from "#cli/history/time.ts";
+import { subjectFrom, why } from "#cli/history/why.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Lab } from "#lab/host.ts";
 import { START, troubledHour } from "./course.ts";
 
 let lab: Lab;

@@ -1,32 +1,32 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Command } from "../../../cli/command.ts";
-import { consolidateCommand } from "../../../cli/consolidate/command.ts";
-import { costCommand } from "../../../cli/cost/command.ts";
-import { doctor } from "../../../cli/doctor/doctor.ts";
-import { historyCommand, reportCommand, whyCommand } from "../../../cli/history/command.ts";
-import { withSource } from "../../../cli/history/source.ts";
-import { solveCommand } from "../../../cli/solve/command.ts";
-import { status } from "../../../cli/status/status.ts";
-import { changeSource } from "../../../cli/view/change.ts";
-import { clusterSource } from "../../../cli/view/clusters.ts";
-import { whatIfCommand } from "../../../cli/what-if/command.ts";
-import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
-import { readSourceFile } from "../../../cli/what-if/source.ts";
-import { answer } from "../../../cli/what-if/what-if.ts";
-import type { ViewSource } from "../../../console/server/source.ts";
-import { pastEvent, pastOverview } from "../../../core/overview/past.ts";
-import type { ClusterOverview, NodeOverview, PastOverview, PodOverview, PoolOverview, ViewIndex } from "../../../core/overview/types.ts";
-import { parseArguments } from "../../../functions/adapters/command-line.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
-import { runLab } from "../../../lab/lab.ts";
-import { playStory } from "../../../lab/play.ts";
-import { STORIES } from "../../../lab/stories.ts";
-import { recording } from "../../../lab/view.ts";
+import { consolidateCommand } from "#cli/consolidate/command.ts";
+import { costCommand } from "#cli/cost/command.ts";
+import { historyCommand, reportCommand, whyCommand } from "#cli/history/command.ts";
+import { withSource } from "#cli/history/source.ts";
+import { solveCommand } from "#cli/solve/command.ts";
+import { changeSource } from "#cli/view/change.ts";
+import { clusterSource } from "#cli/view/clusters.ts";
+import { whatIfCommand } from "#cli/what-if/command.ts";
+import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "#cli/what-if/options.ts";
+import { readSourceFile } from "#cli/what-if/source.ts";
+import { answer } from "#cli/what-if/what-if.ts";
+import type { ViewSource } from "#console/server/source.ts";
+import { pastEvent, pastOverview } from "#core/insight/overview/past.ts";
+import type { ClusterOverview, NodeOverview, PastOverview, PodOverview, PoolOverview, ViewIndex } from "#core/insight/overview/types.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
+import { doctor } from "#installer/doctor/doctor.ts";
+import { status } from "#installer/status/status.ts";
+import { runLab } from "#lab/lab.ts";
+import { playStory } from "#lab/play.ts";
+import { STORIES } from "#lab/stories.ts";
+import { recording } from "#lab/view.ts";
+import type { Command } from "#terminal/command.ts";
+import { parseArguments } from "#terminal/command-line.ts";
 import { instanceType, pod, snapshot } from "../../core/disruption/builders.ts";
+import { Installed } from "../../installer/installation/world.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Installed } from "../installation/world.ts";
 import { published, SCHEMAS } from "./schemas.ts";
 
 type Name = keyof typeof SCHEMAS;
@@ -51,7 +51,7 @@ const { write } = process.stdout;
 process.stdout.write = () => true;
 try {
   const words = ["--setting", "FEATURE_GATES=SpotToSpotConsolidation=true", "--scale", "worker=2", "--history", db, "--report", labReport];
-  await runLab(["examples/recipes/spot.yaml", waiting, ...words]);
+  await runLab(["docs/examples/recipes/spot.yaml", waiting, ...words]);
 } finally {
   process.stdout.write = write;
 }
@@ -181,7 +181,7 @@ it("docs/schemas has no other file, and each command that prints JSON names its 
   for (const name of Object.keys(SCHEMAS)) expect(name.startsWith("view-") ? ofViews : page).toContain(`schemas/${name}.json`);
 });
 
-it("the schemas of a view have each field of core/overview/types.ts", () => {
+it("the schemas of a view have each field of core/insight/overview/types.ts", () => {
   // A field that a type gains does not compile here without the schema's.
   const fields: readonly object[] = [
     SCHEMAS["view-index"].shape.shape satisfies Record<keyof ViewIndex, unknown>,

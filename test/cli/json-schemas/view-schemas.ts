@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The shapes of the data that a view serves: core/overview/types.ts, docs/view-data.md. */
+/** The shapes of the data that a view serves: core/insight/overview/types.ts, docs/view-data.md. */
 
 const ms = z.number().describe("milliseconds since the epoch");
 const created = ms.nullable().describe("milliseconds since the epoch; null where a file does not say it");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rebuildCluster } from "../../../cli/rebuild/cluster.ts";
+import { rebuildCluster } from "#cli/rebuild/cluster.ts";
 
 const ARGS = { cluster: "c1", table: "karpenter-serverless", region: "us-west-2", apply: false };
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { explainPlan } from "../../../cli/solve/explain-plan.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import { explainPlan } from "#cli/solve/explain-plan.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { boundPod, daemonSet, nodePool, nodeWithClaim, pod, pods, type Scenario, snapshotOf } from "../../support/scheduling/builders.ts";
 
 function explained(parts: Partial<Scenario>): string {

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { InputError } from "../../../cli/input-error.ts";
-import { SETTING } from "../../../cli/scenario/arguments.ts";
-import { clusterSource, type Readable } from "../../../cli/view/clusters.ts";
-import { viewCommand } from "../../../cli/view/command.ts";
-import { VIEW_OPTIONS, viewOptions } from "../../../cli/view/options.ts";
-import { shortName } from "../../../cli/view/view.ts";
-import type { Source } from "../../../cli/what-if/source.ts";
-import type { HistoryEntry, HistoryRange } from "../../../core/model/history-entry.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { parseArguments } from "../../../functions/adapters/command-line.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import { clusterSource, type Readable } from "#cli/view/clusters.ts";
+import { viewCommand } from "#cli/view/command.ts";
+import { VIEW_OPTIONS, viewOptions } from "#cli/view/options.ts";
+import { shortName } from "#cli/view/view.ts";
+import type { Source } from "#cli/what-if/source.ts";
+import type { HistoryEntry, HistoryRange } from "#core/model/history-entry.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
+import { SETTING } from "#terminal/arguments.ts";
+import { parseArguments } from "#terminal/command-line.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { NOW, pod, snapshot, TYPES } from "../../core/disruption/builders.ts";
 
 const sourceOf = (seen: Snapshot): Source => ({

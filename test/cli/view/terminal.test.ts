@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Drawn, drawnScreen, type Screen } from "../../../cli/view/screen.ts";
-import { afterKey, FIRST_SCREEN } from "../../../cli/view/terminal.ts";
-import { clusterOverview } from "../../../core/overview/cluster.ts";
-import { decisionsOf } from "../../../core/overview/decisions.ts";
-import type { ViewIndex } from "../../../core/overview/types.ts";
-import { disruptionSettings } from "../../../functions/disruption/settings.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import { type Drawn, drawnScreen, type Screen } from "#cli/view/screen.ts";
+import { afterKey, FIRST_SCREEN } from "#cli/view/terminal.ts";
+import { clusterOverview } from "#core/insight/overview/cluster.ts";
+import { decisionsOf } from "#core/insight/overview/decisions.ts";
+import type { ViewIndex } from "#core/insight/overview/types.ts";
+import { disruptionSettings } from "#functions/disruption/settings.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 
 const machines = Array.from({ length: 40 }, (_, i) => ({ name: `n${i}`, capacityType: i % 2 === 0 ? "spot" : "on-demand" }));

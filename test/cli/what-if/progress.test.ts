@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { progressReport } from "../../../cli/what-if/progress.ts";
+import { progressReport } from "#cli/what-if/progress.ts";
 import { NOW, snapshot } from "../../core/disruption/builders.ts";
 
 function printed(isTTY: boolean) {

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { InputError } from "../../../cli/input-error.ts";
-import { whatIfCommand } from "../../../cli/what-if/command.ts";
-import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
-import { progressOf } from "../../../cli/what-if/progress.ts";
-import { span } from "../../../core/lib/duration.ts";
-import { parseArguments } from "../../../functions/adapters/command-line.ts";
+import { whatIfCommand } from "#cli/what-if/command.ts";
+import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "#cli/what-if/options.ts";
+import { progressOf } from "#cli/what-if/progress.ts";
+import { span } from "#core/lib/duration.ts";
+import { parseArguments } from "#terminal/command-line.ts";
+import { InputError } from "#terminal/input-error.ts";
 import { instanceType, machine, nodePool, pod, type Scene, snapshot } from "../../core/disruption/builders.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

@@ -24,23 +24,23 @@ const [
   { adopt },
   { adoptionTable },
 ] = await Promise.all([
-  import("../../../cli/commands.ts"),
-  import("../../../cli/run.ts"),
-  import("../../../lab/lab.ts"),
-  import("../../../cli/install/install.ts"),
-  import("../../../cli/status/status.ts"),
-  import("../../../cli/doctor/doctor.ts"),
-  import("../../../cli/upgrade/upgrade.ts"),
-  import("../../../cli/uninstall/uninstall.ts"),
-  import("../../../cli/adopt/adopt.ts"),
-  import("../../../cli/adopt/table.ts"),
+  import("#cli/commands.ts"),
+  import("#cli/run.ts"),
+  import("#lab/lab.ts"),
+  import("#installer/install/install.ts"),
+  import("#installer/status/status.ts"),
+  import("#installer/doctor/doctor.ts"),
+  import("#installer/upgrade/upgrade.ts"),
+  import("#installer/uninstall/uninstall.ts"),
+  import("#installer/adopt/adopt.ts"),
+  import("#installer/adopt/table.ts"),
 ]);
 const [{ parseSettings }, { World }, { Installed }, { Older }, { KarpenterWorld }, builders] = await Promise.all([
-  import("../../../infra/settings.ts"),
-  import("../install/world.ts"),
-  import("../installation/world.ts"),
-  import("../upgrade/world.ts"),
-  import("../adopt/world.ts"),
+  import("#infra/settings.ts"),
+  import("../../installer/install/world.ts"),
+  import("../../installer/installation/world.ts"),
+  import("../../installer/upgrade/world.ts"),
+  import("../../installer/adopt/world.ts"),
   import("../../core/disruption/builders.ts"),
 ]);
 type Command = (typeof COMMANDS)[number];
@@ -70,7 +70,7 @@ writeFileSync(scenario, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", 
 /** A history whose names are as long as AWS's. */
 const db = join(folder, "lab.db");
 process.stdout.write = () => true;
-await runLab(["examples/recipes/spot.yaml", "--scale", "worker=2", "--history", db]);
+await runLab(["docs/examples/recipes/spot.yaml", "--scale", "worker=2", "--history", db]);
 process.stdout.write = real;
 
 await keep(["--help"]);

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../cli/commands.ts";
+import { COMMANDS } from "#cli/commands.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** What others read (YAML, scripts), or that shows a page or a screen; the lab has a test of its own. */

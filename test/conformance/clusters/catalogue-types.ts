@@ -1,6 +1,6 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
 import type { Random } from "../generate/random.ts";
 
 let all: readonly InstanceType[] | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkScenario } from "../../../cli/scenario/check.ts";
+import { checkScenario } from "#cli/scenario/check.ts";
 import { judge } from "../../support/scheduling/check-plan.ts";
 import { nameOf } from "../../support/scheduling/judge-rules.ts";
 import { type ClusterScenario, underutilizedCluster } from "./cluster.ts";

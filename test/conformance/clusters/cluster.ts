@@ -1,9 +1,9 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { DaemonSet, PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { DaemonSet, PodDisruptionBudget } from "#core/model/workloads.ts";
 import { type Random, random as randomOf } from "../generate/random.ts";
 import { catalogueTypes, someFamilies } from "./catalogue-types.ts";
 import { Filling } from "./filling.ts";

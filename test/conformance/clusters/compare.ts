@@ -11,7 +11,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { scenarioToSnapshot } from "../../../cli/scenario/scenario.ts";
+import { scenarioToSnapshot } from "#cli/scenario/scenario.ts";
 import { buildCommand } from "../../go/build.ts";
 import { type ClusterScenario, underutilizedCluster } from "./cluster.ts";
 import { karpenterTrails } from "./karpenter-trails.ts";

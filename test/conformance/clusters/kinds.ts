@@ -1,4 +1,4 @@
-import type { Budget } from "../../../core/model/node-pool.ts";
+import type { Budget } from "#core/model/node-pool.ts";
 
 /** The shape of a cluster before consolidation; shares are 0 … 1. */
 export interface ClusterKind {

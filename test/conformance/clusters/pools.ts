@@ -1,5 +1,5 @@
-import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
-import type { NodePool, NodeSelectorRequirementWithMinValues } from "../../../core/model/node-pool.ts";
+import type { InstanceType, Offering } from "#core/model/instance-type.ts";
+import type { NodePool, NodeSelectorRequirementWithMinValues } from "#core/model/node-pool.ts";
 import { type UpMachine, upMachine } from "../../support/disruption/carry-out.ts";
 import type { Random } from "../generate/random.ts";
 import { singleValue } from "./catalogue-types.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { scenarioToSnapshot } from "../../../cli/scenario/scenario.ts";
+import { scenarioToSnapshot } from "#cli/scenario/scenario.ts";
 import { nameOf } from "../../support/scheduling/judge-rules.ts";
 import { underutilizedCluster } from "./cluster.ts";
 import { replay } from "./replay.ts";

@@ -1,6 +1,6 @@
-import { scenarioToSnapshot } from "../../../cli/scenario/scenario.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { scenarioToSnapshot } from "#cli/scenario/scenario.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 import { judge } from "../../support/scheduling/check-plan.ts";
 import { nameOf, type RawJson } from "../../support/scheduling/judge-rules.ts";
 import { brokenRules } from "../disruption-rules.ts";

@@ -1,13 +1,13 @@
-import type { PlannedCommand } from "../../../cli/consolidate/consolidate.ts";
-import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../core/disruption/plan.ts";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { CostSettings } from "../../../core/model/prices.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { disruptionSettings } from "../../../functions/disruption/settings.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import type { PlannedCommand } from "#cli/consolidate/consolidate.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { CostSettings } from "#core/model/prices.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { disruptionSettings } from "#functions/disruption/settings.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
 
 /** A command with its result, ours or Karpenter's (test/go/cmd/oracle/converge.go writes the same format). */

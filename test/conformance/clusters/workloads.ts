@@ -1,6 +1,6 @@
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
-import type { DaemonSet, PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import type { DaemonSet, PodDisruptionBudget } from "#core/model/workloads.ts";
 import type { Random } from "../generate/random.ts";
 import type { ClusterKind } from "./kinds.ts";
 

@@ -1,4 +1,4 @@
-import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
+import type { InstanceType, Offering } from "#core/model/instance-type.ts";
 import type { Random } from "./random.ts";
 
 export const ZONES: readonly string[] = ["us-west-2a", "us-west-2b", "us-west-2c"];

@@ -1,6 +1,6 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodePool, NodeSelectorRequirementWithMinValues } from "../../../core/model/node-pool.ts";
-import type { Taint } from "../../../core/model/taint.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodePool, NodeSelectorRequirementWithMinValues } from "#core/model/node-pool.ts";
+import type { Taint } from "#core/model/taint.ts";
 import { ZONES } from "./instance-types.ts";
 import type { Mix } from "./mix.ts";
 import type { GeneratedMachine } from "./nodes.ts";

@@ -1,8 +1,8 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Taint } from "../../../core/model/taint.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Taint } from "#core/model/taint.ts";
 import { amounts, type Labels, valueAllowed } from "../../support/scheduling/judge-rules.ts";
 import type { Random } from "./random.ts";
 

@@ -1,7 +1,7 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { ResourceList } from "../../../core/model/kubernetes.ts";
-import type { Container, ContainerPort, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "../../../core/model/pod.ts";
-import type { Toleration } from "../../../core/model/taint.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { ResourceList } from "#core/model/kubernetes.ts";
+import type { Container, ContainerPort, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "#core/model/pod.ts";
+import type { Toleration } from "#core/model/taint.ts";
 import { ZONES } from "./instance-types.ts";
 import type { Mix } from "./mix.ts";
 import { COLOURS, RACKS, TIERS } from "./node-pools.ts";

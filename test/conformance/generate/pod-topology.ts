@@ -1,5 +1,5 @@
-import type { LabelSelector } from "../../../core/model/kubernetes.ts";
-import type { PodAffinityTerm, TopologySpreadConstraint } from "../../../core/model/pod.ts";
+import type { LabelSelector } from "#core/model/kubernetes.ts";
+import type { PodAffinityTerm, TopologySpreadConstraint } from "#core/model/pod.ts";
 import type { Mix } from "./mix.ts";
 import type { Random } from "./random.ts";
 

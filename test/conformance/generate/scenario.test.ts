@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkScenario } from "../../../cli/scenario/check.ts";
+import { checkScenario } from "#cli/scenario/check.ts";
 import { MIXES } from "./mix.ts";
 import { generateScenario } from "./scenario.ts";
 

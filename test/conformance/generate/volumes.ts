@@ -1,5 +1,5 @@
-import type { PersistentVolumeClaimSpec, Pod, Volume } from "../../../core/model/pod.ts";
-import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
+import type { PersistentVolumeClaimSpec, Pod, Volume } from "#core/model/pod.ts";
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "#core/model/workloads.ts";
 import { ZONES } from "./instance-types.ts";
 import type { GeneratedMachine } from "./nodes.ts";
 import type { Random } from "./random.ts";

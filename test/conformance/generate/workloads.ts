@@ -1,6 +1,6 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
-import type { DaemonSet, PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import type { DaemonSet, PodDisruptionBudget } from "#core/model/workloads.ts";
 import {
   type Amounts,
   amounts,

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
-import { type DisruptionPlan, planDisruption } from "../../../core/disruption/plan.ts";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
-import { type SolveOptions, solve } from "../../../core/scheduling/solve.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { type DisruptionPlan, planDisruption } from "#core/disruption/plan.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
+import { type SolveOptions, solve } from "#core/scheduling/solve.ts";
 import type { RawJson } from "../../support/scheduling/judge-rules.ts";
 import { planToJson, readScenario, scenarioToSnapshot } from "../../support/scheduling/scenario.ts";
 

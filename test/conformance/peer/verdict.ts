@@ -1,6 +1,6 @@
-import type { PlannedCommand } from "../../../cli/consolidate/consolidate.ts";
-import { writtenClaim } from "../../../cli/scenario/planned-claim.ts";
-import type { DisruptionPlan } from "../../../core/disruption/plan.ts";
+import type { PlannedCommand } from "#cli/consolidate/consolidate.ts";
+import { writtenClaim } from "#cli/scenario/planned-claim.ts";
+import type { DisruptionPlan } from "#core/disruption/plan.ts";
 import { judge } from "../../support/scheduling/check-plan.ts";
 import { claimPrice } from "../../support/scheduling/claim-price.ts";
 import type { RawJson } from "../../support/scheduling/judge-rules.ts";

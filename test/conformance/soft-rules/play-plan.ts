@@ -1,8 +1,8 @@
-import type { Plan } from "../../../core/model/plan.ts";
-import { type ApiObject, KINDS } from "../../../functions/adapters/manifests/api-object.ts";
-import { startScheduler } from "../../../lab/world/actors/scheduler.ts";
-import { startVolumes } from "../../../lab/world/actors/volumes.ts";
-import { createLabWorld } from "../../../lab/world/world.ts";
+import type { Plan } from "#core/model/plan.ts";
+import { startScheduler } from "#lab/world/actors/scheduler.ts";
+import { startVolumes } from "#lab/world/actors/volumes.ts";
+import { createLabWorld } from "#lab/world/world.ts";
+import { type ApiObject, KINDS } from "#manifests/api-object.ts";
 import { type Amounts, amounts, type Labels, nameOf, plus, type RawJson, requestsOf } from "../../support/scheduling/judge-rules.ts";
 import { existingMachines, possibleNodes } from "../../support/scheduling/machines.ts";
 

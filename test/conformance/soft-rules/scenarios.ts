@@ -1,4 +1,4 @@
-import type { Pod, PodSpec, TopologySpreadConstraint } from "../../../core/model/pod.ts";
+import type { Pod, PodSpec, TopologySpreadConstraint } from "#core/model/pod.ts";
 import { settingOf } from "../../bench/workloads.ts";
 import type { RawJson } from "../../support/scheduling/judge-rules.ts";
 import { random } from "../generate/random.ts";

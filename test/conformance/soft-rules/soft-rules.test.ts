@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { solve } from "../../../core/scheduling/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { scenarioToSnapshot } from "../../support/scheduling/scenario.ts";
 import { softRulesHeld } from "./held.ts";
 import { asPlanned, asScheduled } from "./play-plan.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { addUp } from "../../../core/metrics/sums.ts";
-import type { MetricSums } from "../../../core/ports/metric-sums.ts";
+import { addUp } from "#core/insight/metrics/sums.ts";
+import type { MetricSums } from "#core/ports/metric-sums.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { HistoryEntry } from "../../../core/model/history-entry.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 /** Opens an empty store for one case. */
 export type OpenStore = () => Promise<{ readonly store: NodeClaimStore; readonly close: () => Promise<void> }>;

@@ -1,6 +1,6 @@
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { dynamoNodeClaimStore } from "../../../functions/adapters/store/dynamodb-store.ts";
-import { dynamoMetricSums } from "../../../functions/adapters/store/dynamodb-sums.ts";
+import { dynamoNodeClaimStore } from "#adapters/store/dynamodb-store.ts";
+import { dynamoMetricSums } from "#adapters/store/dynamodb-sums.ts";
 import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

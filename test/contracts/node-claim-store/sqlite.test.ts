@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { nodeClaimStoreContract, record } from "./contract.ts";
 

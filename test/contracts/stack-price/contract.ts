@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { priceElsewhere, reservePrice, tellPrice } from "../../../functions/shared/stack-price.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { priceElsewhere, reservePrice, tellPrice } from "#functions/shared/stack-price.ts";
 import { type ContractCase, casesOnTables } from "../node-claim-store/contract.ts";
 
 type Store = Pick<NodeClaimStore, "getDocument" | "putDocument" | "acquireLease" | "releaseLease">;

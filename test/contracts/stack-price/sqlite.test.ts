@@ -1,5 +1,5 @@
 import { it } from "vitest";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import { stackPriceContract } from "./contract.ts";
 
 const open = async () => {

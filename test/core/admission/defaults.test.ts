@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withDefaults } from "../../../core/admission/defaults.ts";
-import { additions, type PatchStep } from "../../../core/admission/json-patch.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
+import { withDefaults } from "#core/admission/defaults.ts";
+import { additions, type PatchStep } from "#core/admission/json-patch.ts";
+import type { JsonObject } from "#core/lib/json.ts";
 import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
 
 /** Applies a patch as the API server does: a step adds or replaces one field of a map or one item of a list. */

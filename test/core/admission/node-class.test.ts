@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { review } from "../../../core/admission/review.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
+import { review } from "#core/admission/review.ts";
+import type { JsonObject } from "#core/lib/json.ts";
 import { nodeClass } from "../../infra/crd-samples.ts";
 
 const of = (spec: Readonly<Record<string, unknown>>) => review(nodeClass(spec) as JsonObject);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { review } from "../../../core/admission/review.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
-import { MAX_PRICE_PER_HOUR as CAP, SCHEDULE } from "../../../core/model/labels.ts";
+import { review } from "#core/admission/review.ts";
+import type { JsonObject } from "#core/lib/json.ts";
+import { MAX_PRICE_PER_HOUR as CAP, SCHEDULE } from "#core/model/labels.ts";
 import { nodePool } from "../../infra/crd-samples.ts";
 import { nodeOverlay } from "../../infra/node-overlay-samples.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { withDefaults } from "../../../core/admission/defaults.ts";
-import { review } from "../../../core/admission/review.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
+import { withDefaults } from "#core/admission/defaults.ts";
+import { review } from "#core/admission/review.ts";
+import type { JsonObject } from "#core/lib/json.ts";
 import { SAMPLES } from "../../infra/crd-samples.ts";
 import { NODE_OVERLAY_SAMPLES } from "../../infra/node-overlay-samples.ts";
 

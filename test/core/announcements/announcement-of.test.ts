@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { announcementOf } from "../../../core/announcements/announcement-of.ts";
-import type { LogFields } from "../../../core/ports/log.ts";
+import { announcementOf } from "#core/announcements/announcement-of.ts";
+import type { LogFields } from "#core/ports/log.ts";
 
 const of = (message: string, fields: LogFields = {}, cluster = "c1", at = 1_000) => announcementOf({ message, fields, at }, cluster);
 

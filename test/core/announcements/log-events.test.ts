@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { eventOf, fieldsOf, LOG_EVENTS, type LogEvents, lineOf, logEvent } from "../../../core/announcements/log-events.ts";
-import type { AnnouncementKind } from "../../../core/ports/announcements.ts";
-import { memoryLog } from "../../../functions/adapters/log.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import { eventOf, fieldsOf, LOG_EVENTS, type LogEvents, lineOf, logEvent } from "#core/announcements/log-events.ts";
+import type { AnnouncementKind } from "#core/ports/announcements.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 

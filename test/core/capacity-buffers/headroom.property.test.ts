@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Plan } from "../../../core/model/plan.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { podKey } from "../../../core/pods/predicates.ts";
-import { withInFlight } from "../../../core/provisioning/in-flight.ts";
-import { intentFor } from "../../../core/provisioning/intent.ts";
-import { nomineesOf } from "../../../core/provisioning/nominees.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import { headroomOf } from "#core/capacity-buffers/headroom.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import { withInFlight } from "#core/provisioning/in-flight.ts";
+import { intentFor } from "#core/provisioning/intent.ts";
+import { nomineesOf } from "#core/provisioning/nominees.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 import { nodePool, nodeWithClaim, pod, snapshotOf, ZONES } from "../../support/scheduling/builders.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import { MAX_REPLICAS, MAX_VIRTUAL_PODS, replicasOf, sharesOf } from "../../../core/capacity-buffers/replicas.ts";
-import { type Referents, resolve } from "../../../core/capacity-buffers/resolve.ts";
-import { bufferOf } from "../../../core/capacity-buffers/virtual-pods.ts";
-import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
-import { parseResources } from "../../../core/model/quantity.ts";
+import { headroomOf } from "#core/capacity-buffers/headroom.ts";
+import { MAX_REPLICAS, MAX_VIRTUAL_PODS, replicasOf, sharesOf } from "#core/capacity-buffers/replicas.ts";
+import { type Referents, resolve } from "#core/capacity-buffers/resolve.ts";
+import { bufferOf } from "#core/capacity-buffers/virtual-pods.ts";
+import type { CapacityBufferSpec } from "#core/model/capacity-buffer.ts";
+import { parseResources } from "#core/model/quantity.ts";
 import { buffer, deployment, podSpec, podTemplate } from "../../support/buffers.ts";
 
 const NOTHING: Referents = { podTemplates: [], deployments: [], statefulSets: [], replicaSets: [] };

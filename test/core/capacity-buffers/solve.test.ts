@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { PodSpec } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { withInFlight } from "../../../core/provisioning/in-flight.ts";
-import { intentFor } from "../../../core/provisioning/intent.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import { headroomOf } from "#core/capacity-buffers/headroom.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { withInFlight } from "#core/provisioning/in-flight.ts";
+import { intentFor } from "#core/provisioning/intent.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, type Scenario, snapshotOf } from "../../support/scheduling/builders.ts";
 

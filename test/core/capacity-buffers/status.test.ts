@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import type { Resolution } from "../../../core/capacity-buffers/resolve.ts";
-import { bufferStatus, type Placement, placementOf } from "../../../core/capacity-buffers/status.ts";
-import type { Plan } from "../../../core/model/plan.ts";
+import { headroomOf } from "#core/capacity-buffers/headroom.ts";
+import type { Resolution } from "#core/capacity-buffers/resolve.ts";
+import { bufferStatus, type Placement, placementOf } from "#core/capacity-buffers/status.ts";
+import type { Plan } from "#core/model/plan.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");

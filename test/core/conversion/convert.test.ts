@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { convertObject } from "../../../core/conversion/convert.ts";
-import { conversionWarnings } from "../../../core/conversion/warnings.ts";
-import { getAt, type Json, type Path, setAt } from "../../../core/lib/json.ts";
+import { convertObject } from "#core/conversion/convert.ts";
+import { conversionWarnings } from "#core/conversion/warnings.ts";
+import { getAt, type Json, type Path, setAt } from "#core/lib/json.ts";
 import { nodeClaimBeta, nodeClaimV1, nodeClassBeta, nodeClassV1, nodePoolBeta, nodePoolV1, shapelessSpec } from "./arbitraries.ts";
 
 const RESIDUE = "karpenter-serverless/conversion";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { selectorTerms } from "../../../core/conversion/upgrade/selectors.ts";
+import { selectorTerms } from "#core/conversion/upgrade/selectors.ts";
 
 describe("a selector of v1alpha1 as terms", () => {
   it.for([

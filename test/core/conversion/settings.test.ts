@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { settingsAdvice } from "../../../core/conversion/upgrade/settings.ts";
+import { settingsAdvice } from "#core/conversion/upgrade/settings.ts";
 
 const configMap = (name: string, data: object) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { ...data } });
 

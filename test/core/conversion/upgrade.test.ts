@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { convertObject } from "../../../core/conversion/convert.ts";
-import { type Upgraded, upgrade } from "../../../core/conversion/upgrade/upgrade.ts";
-import { getAt, type Json, type JsonObject, type Path } from "../../../core/lib/json.ts";
+import { convertObject } from "#core/conversion/convert.ts";
+import { type Upgraded, upgrade } from "#core/conversion/upgrade/upgrade.ts";
+import { getAt, type Json, type JsonObject, type Path } from "#core/lib/json.ts";
 import { nodeClaimBeta, nodeClassBeta, nodePoolBeta } from "./arbitraries.ts";
 
 const TEMPLATE: Path = ["spec", "template", "spec"];

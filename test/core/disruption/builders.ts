@@ -1,16 +1,16 @@
 /*
  * Presets of support/objects.ts for disruption: NodePools that permit all, machines with their claims, simulated plans.
  */
-import type { SimulateOptions } from "../../../core/disruption/cluster/simulation.ts";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { Condition } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Disruption, NodePool } from "../../../core/model/node-pool.ts";
-import type { Plan, PlannedNodeClaim } from "../../../core/model/plan.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import type { SimulateOptions } from "#core/disruption/cluster/simulation.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Disruption, NodePool } from "#core/model/node-pool.ts";
+import type { Plan, PlannedNodeClaim } from "#core/model/plan.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import type { PodDisruptionBudget } from "#core/model/workloads.ts";
 import * as objects from "../../support/objects.ts";
 
 export const NOW = Date.parse("2026-01-01T12:00:00Z");

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../core/disruption/plan.ts";
-import { nodePrice } from "../../../core/disruption/prices/price.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import { nodePrice } from "#core/disruption/prices/price.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 import { carryOut, hourlyCost } from "../../support/disruption/carry-out.ts";
 import { instanceType, nodePool, pod, snapshot } from "./builders.ts";
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { poolBudgets } from "../../../core/disruption/cluster/budget.ts";
-import { findCandidates } from "../../../core/disruption/cluster/candidate.ts";
-import type { Simulate } from "../../../core/disruption/cluster/simulation.ts";
-import { viewCluster } from "../../../core/disruption/cluster/view.ts";
-import type { ConsolidationContext } from "../../../core/disruption/consolidation/consolidation.ts";
-import type { Decision, Method } from "../../../core/disruption/consolidation/decision.ts";
-import { reasonOf } from "../../../core/disruption/consolidation/decision.ts";
-import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
-import { drift } from "../../../core/disruption/methods/drift.ts";
-import { emptiness } from "../../../core/disruption/methods/emptiness.ts";
-import { inTurns, singleNode } from "../../../core/disruption/methods/single-node.ts";
-import { sleep } from "../../../core/disruption/methods/sleep.ts";
-import { multiNode } from "../../../core/disruption/node-sets/multi-node.ts";
-import { describeBlocked } from "../../../core/disruption/reports/wording.ts";
+import { poolBudgets } from "#core/disruption/cluster/budget.ts";
+import { findCandidates } from "#core/disruption/cluster/candidate.ts";
+import type { Simulate } from "#core/disruption/cluster/simulation.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import type { ConsolidationContext } from "#core/disruption/consolidation/consolidation.ts";
+import type { Decision, Method } from "#core/disruption/consolidation/decision.ts";
+import { reasonOf } from "#core/disruption/consolidation/decision.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { drift } from "#core/disruption/methods/drift.ts";
+import { emptiness } from "#core/disruption/methods/emptiness.ts";
+import { inTurns, singleNode } from "#core/disruption/methods/single-node.ts";
+import { sleep } from "#core/disruption/methods/sleep.ts";
+import { multiNode } from "#core/disruption/node-sets/multi-node.ts";
+import { describeBlocked } from "#core/disruption/reports/wording.ts";
 import { instanceType, NOW, nodePool, pdb, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
 
 function run(

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { Simulate } from "../../../core/disruption/cluster/simulation.ts";
-import { newCommand } from "../../../core/disruption/command/command.ts";
-import { planDisruption } from "../../../core/disruption/plan.ts";
-import { reportOf } from "../../../core/disruption/reports/report-of.ts";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import type { Simulate } from "#core/disruption/cluster/simulation.ts";
+import { newCommand } from "#core/disruption/command/command.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import { reportOf } from "#core/disruption/reports/report-of.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { machine, NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
 
 interface More {

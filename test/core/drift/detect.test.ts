@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { type DriftInput, driftReason } from "../../../core/drift/detect.ts";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
+import { type DriftInput, driftReason } from "#core/drift/detect.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 
 const NOW = Date.parse("2026-01-02T00:00:00Z");
 const POOL = "karpenter.sh/nodepool-hash";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { driftedClaims } from "../../../core/drift/drifted-claims.ts";
+import { driftedClaims } from "#core/drift/drifted-claims.ts";
 import { NOW, nodePool, snapshot } from "../disruption/builders.ts";
 
 it("drift of each claim follows from its own NodePool, and claims without a NodePool are left out", () => {

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { rolloutOfClass, rolloutOfPool } from "../../../core/drift/rollout.ts";
-import type { Condition } from "../../../core/model/kubernetes.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
+import { rolloutOfClass, rolloutOfPool } from "#core/drift/rollout.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 
 const POOL = "karpenter.sh/nodepool-hash";
 const CLASS = "karpenter.k8s.aws/ec2nodeclass-hash";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { launchFailed, removedEntries, terminatingEntries } from "../../../core/history/claim-entries.ts";
-import { dayOf, daysWithin, keyOf, keyPrefixOf, subjectOf } from "../../../core/history/keys.ts";
-import { sentenceOf } from "../../../core/history/sentence.ts";
-import { waitedWith, waitsToWrite } from "../../../core/history/waiting.ts";
-import { dollars, whyItEnds } from "../../../core/history/words.ts";
-import { span } from "../../../core/lib/duration.ts";
-import type { HistoryEntry, PodsWaited } from "../../../core/model/history-entry.ts";
-import type { Pod } from "../../../core/model/pod.ts";
+import { launchFailed, removedEntries, terminatingEntries } from "#core/history/claim-entries.ts";
+import { dayOf, daysWithin, keyOf, keyPrefixOf, subjectOf } from "#core/history/keys.ts";
+import { waitedWith, waitsToWrite } from "#core/history/waiting.ts";
+import { sentenceOf } from "#core/insight/history/sentence.ts";
+import { dollars, whyItEnds } from "#core/insight/history/words.ts";
+import { span } from "#core/lib/duration.ts";
+import type { HistoryEntry, PodsWaited } from "#core/model/history-entry.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { record } from "../../contracts/node-claim-store/contract.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");

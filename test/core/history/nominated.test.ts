@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { keyOf, keyPrefixOf, subjectOf } from "../../../core/history/keys.ts";
-import { isToldOf, nominatedEntry } from "../../../core/history/nominated.ts";
-import { poolsOf, sentenceOf, titleOf } from "../../../core/history/sentence.ts";
-import type { HistoryEntry, PodsNominated } from "../../../core/model/history-entry.ts";
+import { keyOf, keyPrefixOf, subjectOf } from "#core/history/keys.ts";
+import { isToldOf, nominatedEntry } from "#core/history/nominated.ts";
+import { poolsOf, sentenceOf, titleOf } from "#core/insight/history/sentence.ts";
+import type { HistoryEntry, PodsNominated } from "#core/model/history-entry.ts";
 import { pod } from "../../support/scheduling/builders.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { whyNotConcerned } from "../../../core/interruption/concerns.ts";
-import type { Interruption, InterruptionKind } from "../../../core/interruption/parse.ts";
-import type { KnownInstance } from "../../../core/model/instance.ts";
+import { whyNotConcerned } from "#core/interruption/concerns.ts";
+import type { Interruption, InterruptionKind } from "#core/interruption/parse.ts";
+import type { KnownInstance } from "#core/model/instance.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { statusProblems } from "../../../core/interruption/instance-status.ts";
+import { statusProblems } from "#core/interruption/instance-status.ts";
 import { NOW } from "../../support/builders.ts";
 
 it.for([

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Interruption, parseInterruption } from "../../../core/interruption/parse.ts";
+import { type Interruption, parseInterruption } from "#core/interruption/parse.ts";
 
 const EVENTS = join(import.meta.dirname, "../../../events");
 const read = (name: string) => readFileSync(join(EVENTS, name), "utf8");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clusterDnsOf, isIpv6 } from "../../../core/launch/cluster-dns.ts";
+import { clusterDnsOf, isIpv6 } from "#core/launch/cluster-dns.ts";
 
 it.for([
   { cidr: "10.100.0.0/16", dns: "10.100.0.10", ipv6: false },

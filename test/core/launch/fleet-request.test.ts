@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { clientToken, type LaunchInput, renderLaunch } from "../../../core/launch/fleet-request.ts";
-import type { NodeClaimSpec } from "../../../core/model/node-claim.ts";
-import { claimName } from "../../../core/provisioning/claim-name.ts";
+import { clientToken, type LaunchInput, renderLaunch } from "#core/launch/fleet-request.ts";
+import type { NodeClaimSpec } from "#core/model/node-claim.ts";
+import { claimName } from "#core/provisioning/claim-name.ts";
 import { claim, cluster, nodeClass, typesOf } from "./support.ts";
 
 const all = typesOf();

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { parseMime, renderMime } from "../../../core/launch/mime.ts";
-import { parseToml, renderToml, type TomlTable } from "../../../core/launch/toml.ts";
-import { toYaml, type YamlValue } from "../../../core/launch/yaml.ts";
+import { parseMime, renderMime } from "#core/launch/mime.ts";
+import { parseToml, renderToml, type TomlTable } from "#core/launch/toml.ts";
+import { toYaml, type YamlValue } from "#core/launch/yaml.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { addressesOf, freeAddresses, hasChoice } from "../../../core/launch/free-addresses.ts";
-import { subnetByZone } from "../../../core/launch/subnets.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { addressesOf, freeAddresses, hasChoice } from "#core/launch/free-addresses.ts";
+import { subnetByZone } from "#core/launch/subnets.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { INSTANCE, record } from "../../support/builders.ts";
 import { typesOf } from "./support.ts";
 

@@ -2,11 +2,11 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { renderUserData } from "../../../core/launch/user-data.ts";
-import type { UserDataInput } from "../../../core/launch/user-data-input.ts";
-import type { KubeletConfiguration } from "../../../core/model/node-class.ts";
-import { parseToml } from "../../../lab/world/toml.ts";
-import { readUserData } from "../../../lab/world/user-data.ts";
+import { renderUserData } from "#core/launch/user-data.ts";
+import type { UserDataInput } from "#core/launch/user-data-input.ts";
+import type { KubeletConfiguration } from "#core/model/node-class.ts";
+import { parseToml } from "#lab/world/toml.ts";
+import { readUserData } from "#lab/world/user-data.ts";
 
 /**
  * User data of instances, byte by byte: a changed file means a new launch template for every cluster, so review each

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { failureReason } from "../../../core/launch/failure.ts";
-import { type LaunchOutcome, readOutcome } from "../../../core/launch/outcome.ts";
-import type { FleetRequest, FleetResult } from "../../../core/model/fleet.ts";
-import { nodeClassHash } from "../../../core/node-class/hash.ts";
+import { failureReason } from "#core/launch/failure.ts";
+import { type LaunchOutcome, readOutcome } from "#core/launch/outcome.ts";
+import type { FleetRequest, FleetResult } from "#core/model/fleet.ts";
+import { nodeClassHash } from "#core/node-class/hash.ts";
 import { claim, cluster, nodeClass, typesOf } from "./support.ts";
 
 const NOW = 1_000_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { renderLaunch } from "../../../core/launch/fleet-request.ts";
-import { launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
-import type { ResolvedPlacementGroup } from "../../../core/model/node-class.ts";
-import { ANY } from "../../../core/offerings/unavailable.ts";
+import { renderLaunch } from "#core/launch/fleet-request.ts";
+import { launchedAs, readOutcome } from "#core/launch/outcome.ts";
+import type { ResolvedPlacementGroup } from "#core/model/node-class.ts";
+import { ANY } from "#core/offerings/unavailable.ts";
 import { claim, cluster, nodeClass, typesOf } from "./support.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { renderLaunch } from "../../../core/launch/fleet-request.ts";
-import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
-import type { FleetRequest } from "../../../core/model/fleet.ts";
-import type { ResolvedReservation } from "../../../core/model/node-class.ts";
-import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
-import { reservationMark } from "../../../core/offerings/unavailable.ts";
+import { renderLaunch } from "#core/launch/fleet-request.ts";
+import { knownInstance, launchedAs, readOutcome } from "#core/launch/outcome.ts";
+import type { FleetRequest } from "#core/model/fleet.ts";
+import type { ResolvedReservation } from "#core/model/node-class.ts";
+import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
+import { reservationMark } from "#core/offerings/unavailable.ts";
 import { claim, cluster, nodeClass, typesOf } from "./support.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");

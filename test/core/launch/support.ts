@@ -1,8 +1,8 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { type InstanceTypesInput, instanceTypesOf } from "../../../core/offerings/instance-types.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { type InstanceTypesInput, instanceTypesOf } from "#core/offerings/instance-types.ts";
 
 export const catalogue = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
 export const cluster = { name: "prod", endpoint: "https://ABC.eks.example", caBundle: "Q0E=", serviceCidr: "10.100.0.0/16" };

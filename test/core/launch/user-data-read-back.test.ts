@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { renderUserData } from "../../../core/launch/user-data.ts";
-import type { Taint } from "../../../core/model/taint.ts";
-import { readUserData } from "../../../lab/world/user-data.ts";
+import { renderUserData } from "#core/launch/user-data.ts";
+import type { Taint } from "#core/model/taint.ts";
+import { readUserData } from "#lab/world/user-data.ts";
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,6}[a-z0-9])?$/);
 const labels = fc.dictionary(

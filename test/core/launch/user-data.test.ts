@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { parseMime } from "../../../core/launch/mime.ts";
-import { parseToml } from "../../../core/launch/toml.ts";
-import { renderUserData } from "../../../core/launch/user-data.ts";
-import type { UserDataInput } from "../../../core/launch/user-data-input.ts";
+import { parseMime } from "#core/launch/mime.ts";
+import { parseToml } from "#core/launch/toml.ts";
+import { renderUserData } from "#core/launch/user-data.ts";
+import type { UserDataInput } from "#core/launch/user-data-input.ts";
 
 const cluster = { name: "prod", endpoint: "https://ABC.eks.example", caBundle: "Q0E=", serviceCidr: "10.100.0.0/16" };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nextHit, parseCron } from "../../../core/lib/cron.ts";
+import { nextHit, parseCron } from "#core/lib/cron.ts";
 import robfig from "./cron.golden.json" with { type: "json" };
 
 function next(text: string, after: string): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseDuration, parseDurationOrNever } from "../../../core/lib/duration.ts";
+import { parseDuration, parseDurationOrNever } from "#core/lib/duration.ts";
 
 it.for([
   { text: "0s", want: 0 },

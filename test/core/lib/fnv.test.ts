@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { fnv1, fnv1a, utf8 } from "../../../core/lib/fnv.ts";
+import { fnv1, fnv1a, utf8 } from "#core/lib/fnv.ts";
 
 // From the test vectors of the FNV authors (draft-eastlake-fnv, section 5 and appendix).
 it.for([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LruMap } from "../../../core/lib/lru-map.ts";
+import { LruMap } from "#core/lib/lru-map.ts";
 
 describe("LruMap", () => {
   it("drops the entry that was not used for longest; reading counts as use", () => {

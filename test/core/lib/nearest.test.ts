@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nearest } from "../../../core/lib/nearest.ts";
+import { nearest } from "#core/lib/nearest.ts";
 
 it.for([
   { name: "podz", names: ["pods", "nodes"], want: "pods", why: "one letter" },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hashedNumber, xorshift32 } from "../../../core/lib/pseudo-random.ts";
+import { hashedNumber, xorshift32 } from "#core/lib/pseudo-random.ts";
 
 // Plans depend on these numbers: another sequence gives other plans of about the same price.
 

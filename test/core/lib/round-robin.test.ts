@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { roundRobin } from "../../../core/lib/round-robin.ts";
+import { roundRobin } from "#core/lib/round-robin.ts";
 
 const groupOf = (item: string): string => item.slice(0, 1);
 

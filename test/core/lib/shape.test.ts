@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fields, listOf, mapOf, number, string, time } from "../../../core/lib/shape.ts";
+import { fields, listOf, mapOf, number, string, time } from "#core/lib/shape.ts";
 
 const POINT = fields({ x: number, tags: mapOf(string) }, { at: time, names: listOf(string) });
 

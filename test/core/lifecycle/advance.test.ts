@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimView } from "../../../core/lifecycle/action.ts";
-import { advance } from "../../../core/lifecycle/advance.ts";
-import { INITIALIZED, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT } from "../../../core/model/labels.ts";
-import type { Node } from "../../../core/model/node.ts";
+import type { ClaimView } from "#core/lifecycle/action.ts";
+import { advance } from "#core/lifecycle/advance.ts";
+import { INITIALIZED, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
 import * as objects from "../../support/objects.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { consistency } from "../../../core/lifecycle/consistency.ts";
-import type { ResourceList } from "../../../core/model/kubernetes.ts";
+import { consistency } from "#core/lifecycle/consistency.ts";
+import type { ResourceList } from "#core/model/kubernetes.ts";
 import { node, nodeClaim } from "../../support/builders.ts";
 
 const issue = (requests: ResourceList, expected: ResourceList, found: ResourceList): string | undefined => {

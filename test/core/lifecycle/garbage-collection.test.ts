@@ -7,8 +7,8 @@ import {
   stoppedMachines,
   vanishedClaims,
   withoutMachine,
-} from "../../../core/lifecycle/garbage-collection.ts";
-import type { Instance } from "../../../core/model/instance.ts";
+} from "#core/lifecycle/garbage-collection.ts";
+import type { Instance } from "#core/model/instance.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 
 const MINUTE = 60_000;

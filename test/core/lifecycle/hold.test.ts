@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { advance } from "../../../core/lifecycle/advance.ts";
-import { openingOf } from "../../../core/lifecycle/hold.ts";
-import type { Instance } from "../../../core/model/instance.ts";
-import { UNREGISTERED_TAINT } from "../../../core/model/labels.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Taint } from "../../../core/model/taint.ts";
+import { advance } from "#core/lifecycle/advance.ts";
+import { openingOf } from "#core/lifecycle/hold.ts";
+import type { Instance } from "#core/model/instance.ts";
+import { UNREGISTERED_TAINT } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Taint } from "#core/model/taint.ts";
 import { at, INSTANCE, NODE_NAME, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
 
 const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { hydrated } from "../../../core/lifecycle/hydration.ts";
-import type { Instance, KnownInstance } from "../../../core/model/instance.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { hydrated } from "#core/lifecycle/hydration.ts";
+import type { Instance, KnownInstance } from "#core/model/instance.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { INSTANCE, record } from "../../support/builders.ts";
 
 const published = (over: Partial<Instance>): Instance => ({ ...INSTANCE, state: "running", launchedAt: 0, tags: {}, ...over });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimView, Step } from "../../../core/lifecycle/action.ts";
-import { advance } from "../../../core/lifecycle/advance.ts";
-import { alone, isSettled, joining } from "../../../core/lifecycle/launch-together.ts";
-import type { GroupAnswer, GroupLaunch, LaunchGroup } from "../../../core/model/launch-group.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import type { ClaimView, Step } from "#core/lifecycle/action.ts";
+import { advance } from "#core/lifecycle/advance.ts";
+import { alone, isSettled, joining } from "#core/lifecycle/launch-together.ts";
+import type { GroupAnswer, GroupLaunch, LaunchGroup } from "#core/model/launch-group.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { at, INSTANCE, NOW, nodeClaim, record, view } from "../../support/builders.ts";
 
 const ME = record().name;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Action, ClaimView } from "../../../core/lifecycle/action.ts";
-import { advance } from "../../../core/lifecycle/advance.ts";
-import type { Instance } from "../../../core/model/instance.ts";
-import { TERMINATION_TIMESTAMP } from "../../../core/model/labels.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { Action, ClaimView } from "#core/lifecycle/action.ts";
+import { advance } from "#core/lifecycle/advance.ts";
+import type { Instance } from "#core/model/instance.ts";
+import { TERMINATION_TIMESTAMP } from "#core/model/labels.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record, view } from "../../support/builders.ts";
 
 const ending = (reason = "expired", secondsAgo = 20) =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "../../../core/lifecycle/waiting.ts";
-import { rfc3339 } from "../../../core/model/conditions.ts";
-import type { Instance } from "../../../core/model/instance.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "#core/lifecycle/waiting.ts";
+import { rfc3339 } from "#core/model/conditions.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 
 const WAITING = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { transitionsOf, transitionText } from "../../../core/model/condition-transitions.ts";
-import type { Condition } from "../../../core/model/kubernetes.ts";
+import { transitionsOf, transitionText } from "#core/model/condition-transitions.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
 
 const is = (type: string, status: Condition["status"], message = ""): Condition => ({ type, status, reason: `${type}Reason`, message });
 const told = (before: readonly Condition[] | undefined, after: readonly Condition[] | undefined): readonly string[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withCondition, withoutCondition, withReady } from "../../../core/model/conditions.ts";
+import { withCondition, withoutCondition, withReady } from "#core/model/conditions.ts";
 
 const at = (now: number) => ({ now, generation: 1 });
 

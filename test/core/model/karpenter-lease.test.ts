@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runningKarpenter } from "../../../core/model/karpenter-lease.ts";
+import { runningKarpenter } from "#core/model/karpenter-lease.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const lease = (spec: object, name = "karpenter-leader-election", namespace = "kube-system") => ({ metadata: { name, namespace }, spec });

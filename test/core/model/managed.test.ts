@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isOthersNode, isServed } from "../../../core/model/managed.ts";
+import { isOthersNode, isServed } from "#core/model/managed.ts";
 
 it.for([
   { name: "an EC2NodeClass", ref: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "a" }, served: true },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { admittedSpec, countedSpec, podRequests } from "../../../core/model/pod-requests.ts";
+import { admittedSpec, countedSpec, podRequests } from "#core/model/pod-requests.ts";
 
 const uses = (cpu: string, memory?: string) => ({ requests: { cpu, ...(memory ? { memory } : {}) } });
 

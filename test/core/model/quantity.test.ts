@@ -8,7 +8,7 @@ import {
   parseQuantity,
   parseResources,
   subtractResources,
-} from "../../../core/model/quantity.ts";
+} from "#core/model/quantity.ts";
 
 it.for([
   ["1930m", 1930],

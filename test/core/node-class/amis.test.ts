@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { ResolvedAmi } from "../../../core/model/node-class.ts";
-import { amiFor } from "../../../core/node-class/ami.ts";
-import { amiParameters, unsupportedAlias, type Variant } from "../../../core/node-class/ami-parameters.ts";
-import { aliasOf, amiFamilyOf } from "../../../core/node-class/family.ts";
-import { resolveAmis } from "../../../core/node-class/resolve-amis.ts";
-import type { Image } from "../../../core/ports/cloud-inventory.ts";
+import type { ResolvedAmi } from "#core/model/node-class.ts";
+import { amiFor } from "#core/node-class/ami.ts";
+import { amiParameters, unsupportedAlias, type Variant } from "#core/node-class/ami-parameters.ts";
+import { aliasOf, amiFamilyOf } from "#core/node-class/family.ts";
+import { resolveAmis } from "#core/node-class/resolve-amis.ts";
+import type { Image } from "#core/ports/cloud-inventory.ts";
 
 const NOW = Date.parse("2026-11-21T00:00:00Z");
 

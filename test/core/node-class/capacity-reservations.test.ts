@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { isExpiring, resolveReservations, standingIn } from "../../../core/node-class/capacity-reservations.ts";
-import { heldReservations } from "../../../core/offerings/reservations.ts";
-import type { CapacityReservation } from "../../../core/ports/cloud-inventory.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { isExpiring, resolveReservations, standingIn } from "#core/node-class/capacity-reservations.ts";
+import { heldReservations } from "#core/offerings/reservations.ts";
+import type { CapacityReservation } from "#core/ports/cloud-inventory.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const MINUTE = 60_000;

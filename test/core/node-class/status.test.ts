@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { EC2NodeClass, ResolvedReservation } from "../../../core/model/node-class.ts";
-import { nodeClassHash } from "../../../core/node-class/hash.ts";
-import { instanceProfileOf } from "../../../core/node-class/instance-profile.ts";
-import { launchReadiness, notReadyMessage } from "../../../core/node-class/readiness.ts";
-import { type Findings, nodeClassStatus } from "../../../core/node-class/status.ts";
+import type { EC2NodeClass, ResolvedReservation } from "#core/model/node-class.ts";
+import { nodeClassHash } from "#core/node-class/hash.ts";
+import { instanceProfileOf } from "#core/node-class/instance-profile.ts";
+import { launchReadiness, notReadyMessage } from "#core/node-class/readiness.ts";
+import { type Findings, nodeClassStatus } from "#core/node-class/status.ts";
 
 const NOW = Date.parse("2026-11-21T00:00:00Z");
 

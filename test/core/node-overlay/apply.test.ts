@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodeOverlay, NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { applyOverlays } from "../../../core/node-overlay/apply.ts";
-import { explainVerdict } from "../../../core/node-overlay/verdict.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeOverlay, NodeOverlaySpec } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { applyOverlays } from "#core/node-overlay/apply.ts";
+import { explainVerdict } from "#core/node-overlay/verdict.ts";
 import { instanceType, nodePool } from "../../support/scheduling/builders.ts";
 import { nodeOverlay, only } from "./builders.ts";
 

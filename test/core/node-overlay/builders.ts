@@ -1,4 +1,4 @@
-import type { NodeOverlay, NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
+import type { NodeOverlay, NodeOverlaySpec } from "#core/model/node-overlay.ts";
 import * as objects from "../../support/objects.ts";
 
 /** A NodeOverlay of every instance type, unless the spec has requirements. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changedPrice } from "../../../core/node-overlay/price.ts";
+import { changedPrice } from "#core/node-overlay/price.ts";
 
 it.for([
   { name: "no change", change: {}, want: 2 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { CAPACITY_OVERLAY_APPLIED, overlayAnnotations, PRICE_OVERLAY_APPLIED } from "../../../core/node-overlay/annotations.ts";
-import { nodeOverlayStatus } from "../../../core/node-overlay/status.ts";
-import type { OverlayVerdict } from "../../../core/node-overlay/verdict.ts";
+import { CAPACITY_OVERLAY_APPLIED, overlayAnnotations, PRICE_OVERLAY_APPLIED } from "#core/node-overlay/annotations.ts";
+import { nodeOverlayStatus } from "#core/node-overlay/status.ts";
+import type { OverlayVerdict } from "#core/node-overlay/verdict.ts";
 import { instanceType } from "../../support/scheduling/builders.ts";
 import { nodeOverlay } from "./builders.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
-import { nodeOverlayProblems } from "../../../core/node-overlay/validate.ts";
+import type { NodeOverlaySpec } from "#core/model/node-overlay.ts";
+import { nodeOverlayProblems } from "#core/node-overlay/validate.ts";
 import { nodeOverlay, only } from "./builders.ts";
 
 const problems = (spec: Partial<NodeOverlaySpec>) => nodeOverlayProblems(nodeOverlay("x", spec));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { NodePoolSpec } from "../../../core/model/node-pool.ts";
-import { nodePoolHash } from "../../../core/node-pool/hash.ts";
+import type { NodePoolSpec } from "#core/model/node-pool.ts";
+import { nodePoolHash } from "#core/node-pool/hash.ts";
 
 const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
 const labels = { team: "a", env: "prod" };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { conditionOf } from "../../../core/model/conditions.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 import {
   REGISTRATION_HEALTHY,
   REGISTRATIONS,
   registrationsOf,
   withFreshRegistrationHealth,
   withRegistration,
-} from "../../../core/node-pool/registration-health.ts";
+} from "#core/node-pool/registration-health.ts";
 
 const NOW = Date.parse("2026-11-21T00:00:00Z");
 const POOL: NodePool = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SCHEDULE } from "../../../core/model/labels.ts";
+import { SCHEDULE } from "#core/model/labels.ts";
 import {
   readSchedule,
   type Sleep,
@@ -9,8 +9,8 @@ import {
   sleepText,
   waitsForMorning,
   withClusterSchedule,
-} from "../../../core/node-pool/schedule.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+} from "#core/node-pool/schedule.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { nodePool, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const poolWith = (schedule: string | undefined) => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { NodeClaimTemplateSpec, NodePool } from "../../../core/model/node-pool.ts";
-import { nodePoolStatus } from "../../../core/node-pool/status.ts";
-import { nodePoolProblems } from "../../../core/node-pool/validate.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodeClaimTemplateSpec, NodePool } from "#core/model/node-pool.ts";
+import { nodePoolStatus } from "#core/node-pool/status.ts";
+import { nodePoolProblems } from "#core/node-pool/validate.ts";
 
 const NOW = Date.parse("2026-11-21T00:00:00Z");
 const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commitmentsOf, type PaidReadings, paidReading, paidShares, withReading } from "../../../core/offerings/commitments.ts";
-import { readSavingsPlans } from "../../../core/offerings/savings-plans.ts";
-import type { OnDemandInstance, ReservedInstance } from "../../../core/ports/cloud-inventory.ts";
+import { commitmentsOf, type PaidReadings, paidReading, paidShares, withReading } from "#core/offerings/commitments.ts";
+import { readSavingsPlans } from "#core/offerings/savings-plans.ts";
+import type { OnDemandInstance, ReservedInstance } from "#core/ports/cloud-inventory.ts";
 
 const PRICES = { "m5.large": 0.1, "m5.xlarge": 0.2, "c5.large": 0.08, "g5.xlarge": 1 };
 const MINUTE = 60_000;

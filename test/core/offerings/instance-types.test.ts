@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { formatResources, parseResources } from "../../../core/model/quantity.ts";
-import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
-import { allocatableOf } from "../../../core/offerings/overhead.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { formatResources, parseResources } from "#core/model/quantity.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
+import { allocatableOf } from "#core/offerings/overhead.ts";
 
 const settings = { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 };
 const catalogue = bundledCatalogue("us-west-2", { withSyntheticSpot: true });

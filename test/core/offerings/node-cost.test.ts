@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { EC2NodeClassSpec } from "../../../core/model/node-class.ts";
-import { NODE_TIE_PRICE } from "../../../core/model/prices.ts";
-import { FAMILIES } from "../../../core/node-class/family.ts";
-import { burstOf } from "../../../core/offerings/burstable.ts";
-import { nodeCost, surplusPrice } from "../../../core/offerings/node-cost.ts";
-import { volumePrice } from "../../../core/offerings/volume-price.ts";
+import type { EC2NodeClassSpec } from "#core/model/node-class.ts";
+import { NODE_TIE_PRICE } from "#core/model/prices.ts";
+import { FAMILIES } from "#core/node-class/family.ts";
+import { burstOf } from "#core/offerings/burstable.ts";
+import { nodeCost, surplusPrice } from "#core/offerings/node-cost.ts";
+import { volumePrice } from "#core/offerings/volume-price.ts";
 import { instanceType } from "../../support/objects.ts";
 
 const typed = (name: string, cpu: string, os = "linux") =>

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import { parseQuantity } from "../../../core/model/quantity.ts";
-import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
-import { observeMemory, SEEN_MEMORY, seenMemory } from "../../../core/offerings/seen-memory.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import { parseQuantity } from "#core/model/quantity.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
+import { observeMemory, SEEN_MEMORY, seenMemory } from "#core/offerings/seen-memory.ts";
 
 const DAY = 24 * 3_600_000;
 const START = Date.parse("2026-11-21T12:00:00Z");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EC2NodeClassSpec, ResolvedPlacementGroup } from "../../../core/model/node-class.ts";
-import { suits } from "../../../core/offerings/suits.ts";
+import type { EC2NodeClassSpec, ResolvedPlacementGroup } from "#core/model/node-class.ts";
+import { suits } from "#core/offerings/suits.ts";
 import { catalogue, nodeClass, typesOf } from "../launch/support.ts";
 
 function type(name: string) {

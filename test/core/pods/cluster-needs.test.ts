@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { clusterNeeds } from "../../../core/pods/cluster-needs.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { clusterNeeds } from "#core/pods/cluster-needs.ts";
 import { pod } from "../../support/objects.ts";
 
 const withSpec = (spec: Record<string, unknown>): Pod => ({ ...pod("p"), spec: { containers: [], ...spec } }) as Pod;

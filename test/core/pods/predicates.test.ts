@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
-import { isCurrentlyReschedulable, pdbBlocking } from "../../../core/pods/disruption-budget.ts";
-import { doNotDisruptUntil } from "../../../core/pods/do-not-disrupt.ts";
-import { evictionCost } from "../../../core/pods/eviction-cost.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { PodDisruptionBudget } from "#core/model/workloads.ts";
+import { isCurrentlyReschedulable, pdbBlocking } from "#core/pods/disruption-budget.ts";
+import { doNotDisruptUntil } from "#core/pods/do-not-disrupt.ts";
+import { evictionCost } from "#core/pods/eviction-cost.ts";
 import {
   isActive,
   isDaemonSetPod,
@@ -15,7 +15,7 @@ import {
   isWaiting,
   podUid,
   toleratesDisrupted,
-} from "../../../core/pods/predicates.ts";
+} from "#core/pods/predicates.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Taint, Toleration } from "../../../core/model/taint.ts";
-import { describeTaint, toleratesTaint, untolerated } from "../../../core/pods/taints.ts";
+import type { Taint, Toleration } from "#core/model/taint.ts";
+import { describeTaint, toleratesTaint, untolerated } from "#core/pods/taints.ts";
 
 const taint: Taint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { putOff, reasonFromText, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../../core/ports/wake-up-causes.ts";
+import { putOff, reasonFromText, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
 
 describe("the causes of wake-ups", () => {
   it("have the texts that log lines have always had", () => {

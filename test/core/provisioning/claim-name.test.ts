@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { claimName, unusedNames } from "../../../core/provisioning/claim-name.ts";
+import { claimName, unusedNames } from "#core/provisioning/claim-name.ts";
 
 it("a NodeClaim is named after its NodePool, equally for equal seeds", () => {
   expect(claimName("default", "0123456789abcdef")).toMatch(/^default-[0-9a-z]{5}$/);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { withInFlight } from "../../../core/provisioning/in-flight.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { withInFlight } from "#core/provisioning/in-flight.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { CATALOGUE, nodeWithClaim, pod as pending, snapshotOf } from "../../support/scheduling/builders.ts";
 

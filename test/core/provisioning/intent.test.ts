@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { PlannedNodeClaim } from "../../../core/model/plan.ts";
-import { intentFor } from "../../../core/provisioning/intent.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
+import { intentFor } from "#core/provisioning/intent.ts";
 import { NOW } from "../../support/builders.ts";
 import { instanceType } from "../../support/scheduling/builders.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { needingNominations } from "../../../core/provisioning/interchangeable.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { needingNominations } from "#core/provisioning/interchangeable.ts";
 import { pod } from "../../support/scheduling/builders.ts";
 
 const some = (count: number, name: string, cpu: string, spec: Partial<Pod["spec"]> = {}): readonly Pod[] =>

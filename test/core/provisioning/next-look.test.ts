@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nextLook } from "../../../core/provisioning/next-look.ts";
+import { nextLook } from "#core/provisioning/next-look.ts";
 import { record } from "../../support/builders.ts";
 
 const NOW = Date.parse("2026-01-01T09:00:00Z");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { nodeNominations } from "../../../core/provisioning/node-nominations.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { nodeNominations } from "#core/provisioning/node-nominations.ts";
 import { boundPod, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 /** What kube-scheduler is told while node "a" is registered and node "b" has not joined. */

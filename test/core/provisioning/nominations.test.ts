@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NOMINATION_MS, nominationsOf, plannedPlaces } from "../../../core/provisioning/nominations.ts";
+import { NOMINATION_MS, nominationsOf, plannedPlaces } from "#core/provisioning/nominations.ts";
 import { NOW, record } from "../../support/builders.ts";
 
 describe("nominations of records", () => {

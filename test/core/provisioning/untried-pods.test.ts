@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { withUntriedPods } from "../../../core/provisioning/untried-pods.ts";
-import { pendingPods } from "../../../core/scheduling/solve.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { withUntriedPods } from "#core/provisioning/untried-pods.ts";
+import { pendingPods } from "#core/scheduling/solve.ts";
 import { snapshotOf } from "../../support/scheduling/builders.ts";
 
 const GIVEN_UP = { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } as const;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { type WaitingPlace, waitingPlaces } from "../../../core/provisioning/waiting-places.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { type WaitingPlace, waitingPlaces } from "#core/provisioning/waiting-places.ts";
 import * as objects from "../../support/objects.ts";
 import { boundPod, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Instance } from "../../../core/model/instance.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { planRebuild, type Remains } from "../../../core/rebuild/plan.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { planRebuild, type Remains } from "#core/rebuild/plan.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 
 const POOL: NodePool = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Condition } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import { planRepairs } from "../../../core/repair/plan.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import { planRepairs } from "#core/repair/plan.ts";
 import { at, NOW, node, nodeClaim } from "../../support/builders.ts";
 
 const MINUTE = 60;

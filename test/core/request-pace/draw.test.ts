@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type RequestPace, readRequestPace } from "../../../core/model/request-pace.ts";
-import { aheadOf, bucketOf } from "../../../core/request-pace/buckets.ts";
-import { draw, slowed, untouched } from "../../../core/request-pace/draw.ts";
+import { type RequestPace, readRequestPace } from "#core/model/request-pace.ts";
+import { aheadOf, bucketOf } from "#core/request-pace/buckets.ts";
+import { draw, slowed, untouched } from "#core/request-pace/draw.ts";
 
 const NOW = 1_790_000_000_000;
 const FLEET = bucketOf("CreateFleet");

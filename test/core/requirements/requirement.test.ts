@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { RequirementOperator } from "../../../core/model/node-pool.ts";
+import type { RequirementOperator } from "#core/model/node-pool.ts";
 import {
   allowsAbsent,
   canonical,
@@ -11,7 +11,7 @@ import {
   type Requirement,
   requirement,
   serialize,
-} from "../../../core/requirements/requirement.ts";
+} from "#core/requirements/requirement.ts";
 import {
   compatible,
   intersectAll,
@@ -19,7 +19,7 @@ import {
   requirementsFrom,
   requirementsFromLabels,
   serializeAll,
-} from "../../../core/requirements/requirements.ts";
+} from "#core/requirements/requirements.ts";
 
 const UNIVERSE = ["1", "2", "3", "4", "5", "x", "y"];
 const values = fc.subarray(UNIVERSE, { minLength: 1, maxLength: 3 });

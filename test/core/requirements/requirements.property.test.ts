@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { NodeSelectorRequirementWithMinValues, RequirementOperator } from "../../../core/model/node-pool.ts";
-import { canonical } from "../../../core/requirements/requirement.ts";
+import type { NodeSelectorRequirementWithMinValues, RequirementOperator } from "#core/model/node-pool.ts";
+import { canonical } from "#core/requirements/requirement.ts";
 import {
   compatible,
   conflictOf,
@@ -9,7 +9,7 @@ import {
   type Requirements,
   requirementsFrom,
   serializeAll,
-} from "../../../core/requirements/requirements.ts";
+} from "#core/requirements/requirements.ts";
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { Attempt } from "../../../core/scheduling/attempt.ts";
-import { MAX_KINDS } from "../../../core/scheduling/packing/demand.ts";
-import { Packer, type PackingVariant } from "../../../core/scheduling/packing/packer.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { Attempt } from "#core/scheduling/attempt.ts";
+import { MAX_KINDS } from "#core/scheduling/packing/demand.ts";
+import { Packer, type PackingVariant } from "#core/scheduling/packing/packer.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { SHAPES, type Shape } from "../../bench/all-different.ts";
 import { type Setting, settingOf, snapshotOf } from "../../bench/workloads.ts";
 import { brokenRules } from "../../support/scheduling/check-plan.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { NodeSelectorRequirement, PodSpec } from "../../../core/model/pod.ts";
+import type { NodeSelectorRequirement, PodSpec } from "#core/model/pod.ts";
 import { instanceType, nodePool, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

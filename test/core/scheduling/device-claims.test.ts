@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../core/disruption/plan.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
 import { daemonSet, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
 import * as disruption from "../disruption/builders.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { rfc3339 } from "../../../core/model/conditions.ts";
-import { ZONE } from "../../../core/model/labels.ts";
-import type { Node } from "../../../core/model/node.ts";
-import { INTENDED, type NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { keepNominations } from "../../../core/scheduling/keep-nominations.ts";
-import { pendingPods } from "../../../core/scheduling/solve.ts";
+import { rfc3339 } from "#core/model/conditions.ts";
+import { ZONE } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import { INTENDED, type NodeClaim } from "#core/model/node-claim.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { keepNominations } from "#core/scheduling/keep-nominations.ts";
+import { pendingPods } from "#core/scheduling/solve.ts";
 import { boundPod, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 /** Starting nodes with the room for `cpu` each, and pods that are nominated to them ("default-NAME"). */

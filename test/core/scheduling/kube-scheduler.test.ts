@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Offering } from "../../../core/model/instance-type.ts";
+import type { Offering } from "#core/model/instance-type.ts";
 import { boundPod, daemonSet, instanceType, nodePool, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

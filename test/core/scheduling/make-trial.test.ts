@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { nodeCost } from "../../../core/offerings/node-cost.ts";
-import { podKey } from "../../../core/pods/predicates.ts";
-import { type ConsolidationTrial, makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { nodeCost } from "#core/offerings/node-cost.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import { type ConsolidationTrial, makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 

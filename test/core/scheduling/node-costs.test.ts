@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../core/model/plan.ts";
-import type { CostSettings } from "../../../core/model/prices.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { CostSettings } from "#core/model/prices.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { instanceType, nodePool, pod, pods, type Scenario, scenario } from "../../support/scheduling/builders.ts";
 import { brokenRules } from "../../support/scheduling/check-plan.ts";
 import type { RawJson } from "../../support/scheduling/judge-rules.ts";

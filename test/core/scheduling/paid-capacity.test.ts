@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
-import { familyOf, type PaidFor, type PaidShare } from "../../../core/model/paid-capacity.ts";
-import type { PlannedNodeClaim } from "../../../core/model/plan.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import type { InstanceType, Offering } from "#core/model/instance-type.ts";
+import { familyOf, type PaidFor, type PaidShare } from "#core/model/paid-capacity.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import {
   instanceType,
   nodePool,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import {
   CATALOGUE,
   instanceType,

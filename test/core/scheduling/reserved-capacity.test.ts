@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { filterForLaunch } from "../../../core/launch/filter.ts";
-import type { Offering } from "../../../core/model/instance-type.ts";
-import { requirementsFrom } from "../../../core/requirements/requirements.ts";
+import { filterForLaunch } from "#core/launch/filter.ts";
+import type { Offering } from "#core/model/instance-type.ts";
+import { requirementsFrom } from "#core/requirements/requirements.ts";
 import * as objects from "../../support/objects.ts";
 import { instanceType, nodePool, planFor, pod } from "../../support/scheduling/builders.ts";
 

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
-import { solve } from "../../../core/scheduling/solve.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { brokenRules } from "../../support/scheduling/check-plan.ts";
 import { planToJson, readScenario, scenarioToSnapshot } from "../../support/scheduling/scenario.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { better } from "../../../core/scheduling/search.ts";
+import { better } from "#core/scheduling/search.ts";
 
 const score = (left: number, behind: readonly number[], cost: number) => ({ left, behind, cost });
 

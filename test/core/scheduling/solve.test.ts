@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../core/model/plan.ts";
-import { claimRequirements, pendingPods, solve } from "../../../core/scheduling/solve.ts";
+import type { Plan } from "#core/model/plan.ts";
+import { claimRequirements, pendingPods, solve } from "#core/scheduling/solve.ts";
 import {
   boundPod,
   CATALOGUE,

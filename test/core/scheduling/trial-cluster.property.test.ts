@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { podKey } from "../../../core/pods/predicates.ts";
-import type { TrialCluster } from "../../../core/scheduling/trial-cluster.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import type { TrialCluster } from "#core/scheduling/trial-cluster.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { nodeWithClaim, snapshotOf } from "../../support/scheduling/builders.ts";
 import { rearranged } from "../../support/scheduling/rearranged.ts";

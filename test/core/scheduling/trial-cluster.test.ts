@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
-import { podKey } from "../../../core/pods/predicates.ts";
-import type { TrialCluster } from "../../../core/scheduling/trial-cluster.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import { podKey } from "#core/pods/predicates.ts";
+import type { TrialCluster } from "#core/scheduling/trial-cluster.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, type Scenario, snapshotOf } from "../../support/scheduling/builders.ts";
 import { rearranged } from "../../support/scheduling/rearranged.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { PodSpec } from "../../../core/model/pod.ts";
+import type { PodSpec } from "#core/model/pod.ts";
 import { nodePool, planFor, pod } from "../../support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

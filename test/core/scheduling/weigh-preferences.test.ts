@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { PodSpec, TopologySpreadConstraint } from "../../../core/model/pod.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
-import { preferencesGivenUp, type WeighOptions, weighPreferences } from "../../../core/scheduling/weigh-preferences.ts";
+import type { PodSpec, TopologySpreadConstraint } from "#core/model/pod.ts";
+import { solve } from "#core/scheduling/solve.ts";
+import { preferencesGivenUp, type WeighOptions, weighPreferences } from "#core/scheduling/weigh-preferences.ts";
 import { nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

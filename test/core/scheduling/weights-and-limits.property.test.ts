@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Attempt } from "../../../core/scheduling/attempt.ts";
-import { solve } from "../../../core/scheduling/solve.ts";
+import { Attempt } from "#core/scheduling/attempt.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import { nodePool, nodeWithClaim, type Scenario, scenario } from "../../support/scheduling/builders.ts";
 import { brokenRules } from "../../support/scheduling/check-plan.ts";
 import { lighterThanNeeded } from "../../support/scheduling/check-weights.ts";

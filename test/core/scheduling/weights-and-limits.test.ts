@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../core/model/plan.ts";
+import type { Plan } from "#core/model/plan.ts";
 import { boundPod, instanceType, nodePool, nodeWithClaim, planFor, pod, pods, snapshotOf } from "../../support/scheduling/builders.ts";
 import { rearranged } from "../../support/scheduling/rearranged.ts";
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../core/lib/json.ts";
-import { readAdmissionRequest } from "../../../core/signals/admission-request.ts";
-import { readAuditRecord } from "../../../core/signals/audit-record.ts";
-import { wakeUpsFor } from "../../../core/signals/signal.ts";
+import type { JsonObject } from "#core/lib/json.ts";
+import { readAdmissionRequest } from "#core/signals/admission-request.ts";
+import { readAuditRecord } from "#core/signals/audit-record.ts";
+import { wakeUpsFor } from "#core/signals/signal.ts";
 
 const record = (name: string): JsonObject =>
   JSON.parse(readFileSync(join(import.meta.dirname, "../../../events/audit", `${name}.json`), "utf8")) as JsonObject;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { MAX_PRICE_PER_HOUR } from "../../../core/model/labels.ts";
-import { affordable } from "../../../core/static-capacity/affordable.ts";
-import { staticClaim } from "../../../core/static-capacity/claim.ts";
+import { MAX_PRICE_PER_HOUR } from "#core/model/labels.ts";
+import { affordable } from "#core/static-capacity/affordable.ts";
+import { staticClaim } from "#core/static-capacity/claim.ts";
 import { instanceType, nodePool, nodeWithClaim, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const instanceTypes = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { intentFor } from "../../../core/provisioning/intent.ts";
-import { staticClaim } from "../../../core/static-capacity/claim.ts";
+import { intentFor } from "#core/provisioning/intent.ts";
+import { staticClaim } from "#core/static-capacity/claim.ts";
 import { instanceType, NOW, nodePool, TYPES } from "../disruption/builders.ts";
 
 const SMALL = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["small", "medium"] } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { type ClaimFacts, countReplicas } from "../../../core/static-capacity/count.ts";
-import { replicaChanges } from "../../../core/static-capacity/plan.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { type ClaimFacts, countReplicas } from "#core/static-capacity/count.ts";
+import { replicaChanges } from "#core/static-capacity/plan.ts";
 import { at, NOW, nodeClaim, record } from "../../support/builders.ts";
 
 function pool(replicas: number | undefined, spec: Partial<NodePool["spec"]> = {}, ready: "True" | "False" = "True"): NodePool {

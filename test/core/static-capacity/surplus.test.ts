@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { viewCluster } from "../../../core/disruption/cluster/view.ts";
-import { chooseSurplus } from "../../../core/static-capacity/surplus.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { chooseSurplus } from "#core/static-capacity/surplus.ts";
 import { type MachineParts, NOW, nodePool, pod, type Scene, snapshot } from "../disruption/builders.ts";
 
 const DAEMON = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] };

@@ -1,7 +1,7 @@
 import type { _InstanceType, ArchitectureType, InstanceTypeInfo } from "@aws-sdk/client-ec2";
-import type { CatalogueType } from "../../../core/offerings/catalogue.ts";
-import { rawLaunchFacts } from "../../../core/offerings/launch-facts.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
+import { rawLaunchFacts } from "#core/offerings/launch-facts.ts";
 import type { FakeCatalogue } from "./catalogue.ts";
 
 /**

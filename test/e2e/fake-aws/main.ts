@@ -4,7 +4,7 @@
  * parent ends.
  */
 import { parseArgs } from "node:util";
-import { BUNDLED_REGIONS } from "../../../functions/adapters/catalogue/bundled.ts";
+import { BUNDLED_REGIONS } from "#adapters/catalogue/bundled.ts";
 import { regionCatalogue } from "./bundled-catalogue.ts";
 import { type FakeCatalogue, loadCatalogue } from "./catalogue.ts";
 import { smallCatalogue } from "./small-catalogue.ts";

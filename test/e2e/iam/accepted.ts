@@ -1,4 +1,4 @@
-import type { FunctionName } from "../../../infra/functions.ts";
+import type { FunctionName } from "#infra/functions.ts";
 
 /** A permission that a role has although no end-to-end story uses it, and the reason. */
 export interface Accepted {

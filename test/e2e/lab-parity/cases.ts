@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import { loadManifests } from "../../../functions/adapters/manifests/read.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
+import { loadManifests } from "#manifests/read.ts";
 import { projectRoot } from "../support/paths.ts";
 
 /** What a user does at once, and how long follows. */

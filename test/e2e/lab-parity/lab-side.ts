@@ -1,5 +1,5 @@
-import { startCluster } from "../../../lab/world/cluster.ts";
-import { createLabWorld } from "../../../lab/world/world.ts";
+import { startCluster } from "#lab/world/cluster.ts";
+import { createLabWorld } from "#lab/world/world.ts";
 import type { Step } from "./cases.ts";
 import { type Outcome, outcomeOf, type WatchedChange } from "./outcome.ts";
 

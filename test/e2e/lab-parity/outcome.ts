@@ -1,7 +1,7 @@
-import type { Condition } from "../../../core/model/kubernetes.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 
 /** A change of an object, as a watch of an API server reports it. */
 export interface WatchedChange {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KubeConfig, type KubernetesObject, KubernetesObjectApi, PatchStrategy, Watch } from "@kubernetes/client-node";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { startCluster, type TestCluster } from "../support/cluster.ts";
 import { eventually } from "../support/wait.ts";
 import type { Step } from "./cases.ts";

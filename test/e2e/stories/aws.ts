@@ -1,4 +1,4 @@
-import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "../../../core/model/tags.ts";
+import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "#core/model/tags.ts";
 import { apply, applyPool, manifest, neverConsolidated, nodeClaim, nodeClass, PATIENTLY, reset, scale } from "../arrange.ts";
 import { STACK } from "../deployment.ts";
 import { type FakeInstance, type FakeSubnet, FIRST_HOST, VPC } from "../fake-aws/world.ts";

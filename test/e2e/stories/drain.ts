@@ -1,4 +1,4 @@
-import { TERMINATION_TIMESTAMP } from "../../../core/model/labels.ts";
+import { TERMINATION_TIMESTAMP } from "#core/model/labels.ts";
 import { apply, applyPool, deployment, manifest, neverConsolidated, pdb, reset, scale } from "../arrange.ts";
 import {
   type AuditRecord,

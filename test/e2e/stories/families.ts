@@ -1,4 +1,4 @@
-import { NODE_CLASS } from "../../../core/model/labels.ts";
+import { NODE_CLASS } from "#core/model/labels.ts";
 import { apply, nodeClaim, nodeClass, PATIENTLY } from "../arrange.ts";
 import { ownImage } from "../fake-aws/images.ts";
 import { alive, gone, initialized, LONG, list } from "../observe.ts";

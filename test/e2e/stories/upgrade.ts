@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { FUNCTION_NAMES } from "../../../infra/functions.ts";
+import { FUNCTION_NAMES } from "#infra/functions.ts";
 import { apply, applyPool, deployment, quickly, reset, scale, unlimited } from "../arrange.ts";
 import { bundleFunctions, STACK } from "../deployment.ts";
 import { allUp, LONG, launchedOnce, list } from "../observe.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { zipPath } from "../../../infra/zip.ts";
+import { zipPath } from "#infra/zip.ts";
 import { type AwsTarget, awsQuery, awsRequest } from "./aws-call.ts";
 import type { ClusterIdentity } from "./cluster.ts";
 import { functionCredentials, type MiniStack } from "./ministack.ts";

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { FUNCTION_NAMES } from "../../../infra/functions.ts";
-import { zipPath } from "../../../infra/zip.ts";
+import { FUNCTION_NAMES } from "#infra/functions.ts";
+import { zipPath } from "#infra/zip.ts";
 import { type AwsTarget, awsRequest } from "./aws-call.ts";
 import { cacheDir, projectRoot } from "./paths.ts";
 
@@ -17,7 +17,7 @@ export const PREVIOUS = "2fb4c95975b362014be2178053ff556b6c4005f3";
 export async function bundlePrevious(dir: string): Promise<string> {
   const files = checkOut();
   const infra = pathToFileURL(join(files, "infra/build.ts")).href;
-  const { bundleCode } = (await import(infra)) as typeof import("../../../infra/build.ts");
+  const { bundleCode } = (await import(infra)) as typeof import("#infra/build.ts");
   for (const name of FUNCTION_NAMES) if (existsSync(join(files, "functions", name))) await bundleCode(name, dir);
   return dir;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
-import { zip } from "../../../infra/zip.ts";
+import { zip } from "#infra/zip.ts";
 import { startAuditShipper } from "./audit-shipper.ts";
 import { awsJson } from "./aws-call.ts";
 import { removeDir } from "./child.ts";

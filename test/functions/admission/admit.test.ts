@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fixedToken } from "../../../functions/adapters/path-token.ts";
-import { admissionEntry } from "../../../functions/admission/entry.ts";
+import { fixedToken } from "#adapters/lambda/path-token.ts";
+import { admissionEntry } from "#functions/admission/entry.ts";
 import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
 import { recordingLog } from "../../support/fakes.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { CloudWatchLogsEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { auditEntry, clusterOfLogGroup } from "../../../functions/audit/entry.ts";
+import { auditEntry, clusterOfLogGroup } from "#functions/audit/entry.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 import { servedAs } from "../../support/served.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { ListedProfile } from "../../../core/ports/cloud-inventory.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { collectProfiles } from "../../../functions/catalog/collect-profiles.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { ListedProfile } from "#core/ports/cloud-inventory.ts";
+import { collectProfiles } from "#functions/catalog/collect-profiles.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
 
 const HOUR = 60 * 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { conditionOf } from "../../../core/model/conditions.ts";
-import type { NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
-import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
+import { conditionOf } from "#core/model/conditions.ts";
+import type { NodeOverlaySpec } from "#core/model/node-overlay.ts";
+import { refreshNodeClasses } from "#functions/catalog/refresh.ts";
 import { nodeOverlay, only } from "../../core/node-overlay/builders.ts";
 import { nodeClass, nodePool, TestWorld } from "./world.ts";
 

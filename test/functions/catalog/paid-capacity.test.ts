@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { OnDemandInstance, ReservedInstance } from "../../../core/ports/cloud-inventory.ts";
-import { refreshPaidCapacity } from "../../../functions/catalog/paid-capacity.ts";
-import { readPaid } from "../../../functions/shared/paid-capacity.ts";
+import type { OnDemandInstance, ReservedInstance } from "#core/ports/cloud-inventory.ts";
+import { refreshPaidCapacity } from "#functions/catalog/paid-capacity.ts";
+import { readPaid } from "#functions/shared/paid-capacity.ts";
 import { TestWorld } from "./world.ts";
 
 const MINUTE = 60_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Catalogue } from "../../../core/offerings/catalogue.ts";
-import { unpackCatalogue } from "../../../functions/adapters/catalogue/document.ts";
-import { type CatalogClusterDeps, catalogEntry } from "../../../functions/catalog/entry.ts";
-import { refreshPrices } from "../../../functions/catalog/prices.ts";
-import type { Settings } from "../../../functions/shared/cluster-deps.ts";
+import { unpackCatalogue } from "#adapters/catalogue/document.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import { type CatalogClusterDeps, catalogEntry } from "#functions/catalog/entry.ts";
+import { refreshPrices } from "#functions/catalog/prices.ts";
+import type { Settings } from "#functions/shared/cluster-deps.ts";
 import { TestWorld } from "./world.ts";
 
 const NAME = "catalogue/us-west-2";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isTrue } from "../../../core/model/conditions.ts";
-import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
+import { isTrue } from "#core/model/conditions.ts";
+import { refreshNodeClasses } from "#functions/catalog/refresh.ts";
 import { nodeClaim, nodeClass, nodePool, TestWorld } from "./world.ts";
 
 const HASH = "karpenter.k8s.aws/ec2nodeclass-hash";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { SEEN_MEMORY, seenMemory } from "../../../core/offerings/seen-memory.ts";
-import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
-import { instanceTypesFor } from "../../../functions/shared/instance-types.ts";
+import { SEEN_MEMORY, seenMemory } from "#core/offerings/seen-memory.ts";
+import { refreshNodeClasses } from "#functions/catalog/refresh.ts";
+import { instanceTypesFor } from "#functions/shared/instance-types.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
 
 it("the memory of a registered node is stored once on the EC2NodeClass, and plans use it", async () => {

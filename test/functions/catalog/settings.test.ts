@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
-import type { Settings } from "../../../functions/shared/cluster-deps.ts";
+import { refreshNodeClasses } from "#functions/catalog/refresh.ts";
+import type { Settings } from "#functions/shared/cluster-deps.ts";
 import { nodeClass, TestWorld } from "./world.ts";
 
 async function refresh(world: TestWorld, settings: Partial<Settings>, passMs = 0): Promise<readonly string[]> {

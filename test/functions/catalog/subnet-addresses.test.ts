@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { readAddresses } from "../../../functions/adapters/subnet-addresses.ts";
-import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
+import { readAddresses } from "#adapters/store/subnet-addresses.ts";
+import { refreshNodeClasses } from "#functions/catalog/refresh.ts";
 import { nodeClass, TestWorld } from "./world.ts";
 
 const subnet = (id: string, zone: string, availableIps: number) => ({ id, zone, zoneId: "", availableIps });

@@ -1,17 +1,17 @@
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { CapacityReservation, CloudInventory, Image } from "../../../core/ports/cloud-inventory.ts";
-import { ConflictError } from "../../../core/ports/errors.ts";
-import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/ports/kubernetes.ts";
-import type { Log } from "../../../core/ports/log.ts";
-import type { WakeUp } from "../../../core/ports/wake-ups.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
-import { managedObjects } from "../../../functions/adapters/kubernetes/managed-objects.ts";
-import type { CatalogDeps } from "../../../functions/catalog/deps.ts";
-import type { Memory } from "../../../functions/catalog/node-classes.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { CapacityReservation, CloudInventory, Image } from "#core/ports/cloud-inventory.ts";
+import { ConflictError } from "#core/ports/errors.ts";
+import type { Kind, Kinds, Kubernetes, PublishedEvent } from "#core/ports/kubernetes.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
+import type { CatalogDeps } from "#functions/catalog/deps.ts";
+import type { Memory } from "#functions/catalog/node-classes.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 
 type Stored = Kinds[Kind];
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
-import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
-import { NotFoundError } from "../../../core/ports/errors.ts";
-import type { ShiftedZone } from "../../../core/ports/zonal-shift.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { markShiftedZones } from "../../../functions/catalog/zonal-shift.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
+import { instanceTypesOf } from "#core/offerings/instance-types.ts";
+import { NotFoundError } from "#core/ports/errors.ts";
+import type { ShiftedZone } from "#core/ports/zonal-shift.ts";
+import { markShiftedZones } from "#functions/catalog/zonal-shift.ts";
 import { nodeClass, nodePool, TestWorld } from "./world.ts";
 
 function open() {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { PortCall } from "../../../lab/world/intercept.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab } from "../../simulation/story.ts";
 
 const MINUTE_MS = 60_000;

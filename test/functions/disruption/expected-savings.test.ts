@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import { ThrottledError, UnreadableRecordError } from "../../../core/ports/errors.ts";
-import { followSavings, readExpectedSavings } from "../../../functions/disruption/expected-savings.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import { ThrottledError, UnreadableRecordError } from "#core/ports/errors.ts";
+import { followSavings, readExpectedSavings } from "#functions/disruption/expected-savings.ts";
 import { snapshot } from "../../core/disruption/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { observePods } from "../../../functions/disruption/pod-events.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { observePods } from "#functions/disruption/pod-events.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../support/builders.ts";
 
 const up = record({ instance: INSTANCE, initializedAt: NOW - 60_000 });

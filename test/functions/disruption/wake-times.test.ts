@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { WakeUp } from "../../../core/ports/wake-ups.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
 import {
   awaitedValidation,
   isDue,
@@ -12,7 +12,7 @@ import {
   notePass,
   putOff,
   sleepUntil,
-} from "../../../functions/disruption/wake-times.ts";
+} from "#functions/disruption/wake-times.ts";
 import { NOW } from "../../support/builders.ts";
 
 function open() {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { lookFor } from "../../../functions/lifecycle/look.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { lookFor } from "#functions/lifecycle/look.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { at, INSTANCE, NOW, node, record } from "../../support/builders.ts";
 
 function ready(id: string): Node {

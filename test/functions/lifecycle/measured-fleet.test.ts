@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { FleetRequest, FleetResult } from "../../../core/model/fleet.ts";
-import type { Fleet } from "../../../core/ports/fleet.ts";
-import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
-import { measuredFleet, terminateInstance } from "../../../functions/lifecycle/measured-fleet.ts";
+import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import type { FleetRequest, FleetResult } from "#core/model/fleet.ts";
+import type { Fleet } from "#core/ports/fleet.ts";
+import { measuredFleet, terminateInstance } from "#functions/lifecycle/measured-fleet.ts";
 import { INSTANCE, NOW } from "../../support/builders.ts";
 
 const REQUEST = {} as FleetRequest;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { memoryLog } from "../../../functions/adapters/log.ts";
-import { nominateHeld } from "../../../functions/lifecycle/nominate-held.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { nominateHeld } from "#functions/lifecycle/nominate-held.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { pod } from "../../support/objects.ts";
 
 const affine = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname" }] } };

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { ConflictError, RefusedError } from "../../../core/ports/errors.ts";
-import type { Known } from "../../../functions/lifecycle/known.ts";
-import { openTogether } from "../../../functions/lifecycle/open-together.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { ConflictError, RefusedError } from "#core/ports/errors.ts";
+import type { Known } from "#functions/lifecycle/known.ts";
+import { openTogether } from "#functions/lifecycle/open-together.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 import { pod } from "../../support/objects.ts";
 

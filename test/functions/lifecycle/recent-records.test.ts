@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { ClaimView } from "../../../core/lifecycle/action.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { readAsked, readView } from "../../../functions/lifecycle/view.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { ClaimView } from "#core/lifecycle/action.ts";
+import { readAsked, readView } from "#functions/lifecycle/view.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 import * as objects from "../../support/objects.ts";
 

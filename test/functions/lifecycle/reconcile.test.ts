@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { ConflictError } from "../../../core/ports/errors.ts";
-import type { WakeUp } from "../../../core/ports/wake-ups.ts";
-import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
-import { reconcileClaim } from "../../../functions/lifecycle/reconcile.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { ConflictError } from "#core/ports/errors.ts";
+import type { WakeUp } from "#core/ports/wake-ups.ts";
+import { reconcileClaim } from "#functions/lifecycle/reconcile.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { registrationsOf } from "../../../core/node-pool/registration-health.ts";
-import { ConflictError } from "../../../core/ports/errors.ts";
-import { recordRegistrationHealth } from "../../../functions/lifecycle/registration-health.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { registrationsOf } from "#core/node-pool/registration-health.ts";
+import { ConflictError } from "#core/ports/errors.ts";
+import { recordRegistrationHealth } from "#functions/lifecycle/registration-health.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { NOW, nodeClaim } from "../../support/builders.ts";
 import { nodePool } from "../../support/objects.ts";
 

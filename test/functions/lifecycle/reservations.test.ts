@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Instance } from "../../../core/model/instance.ts";
-import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { reconcileReservations } from "../../../functions/lifecycle/reservations.ts";
-import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import { reconcileReservations } from "#functions/lifecycle/reservations.ts";
+import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
 

@@ -92,7 +92,7 @@ describe("the metrics function", () => {
   });
 
   it.for([{}, { headers: null }, { rawPath: 7 }, null])("an event of any shape gets an answer: %j", async (event) => {
-    const { metricsEntry } = await import("../../../functions/metrics/entry.ts");
+    const { metricsEntry } = await import("#functions/metrics/entry.ts");
     const handle = metricsEntry({ isToken: async () => false } as unknown as Parameters<typeof metricsEntry>[0]);
     expect((await handle(event as unknown as Parameters<typeof handle>[0])).statusCode).toBe(401);
   });

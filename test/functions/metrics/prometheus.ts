@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Lab } from "../../../lab/host.ts";
+import type { Lab } from "#lab/host.ts";
 import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND } from "../../simulation/story.ts";
 import { MINUTE, pass, ready, scale } from "../../support/lab-story.ts";
 import { scrapedLabs, TOKEN } from "../../support/scraped-lab.ts";

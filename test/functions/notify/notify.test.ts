@@ -1,8 +1,8 @@
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { clusterToken, fixedToken } from "../../../functions/adapters/path-token.ts";
-import { notifyEntry } from "../../../functions/notify/entry.ts";
-import { notify } from "../../../functions/notify/notify.ts";
+import { clusterToken, fixedToken } from "#adapters/lambda/path-token.ts";
+import { notifyEntry } from "#functions/notify/entry.ts";
+import { notify } from "#functions/notify/notify.ts";
 import { record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 

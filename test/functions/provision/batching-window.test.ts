@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
+import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
 import { NODE_CLASS } from "../../simulation/story.ts";
 import { INFLATE, MINUTE, POOL, pass, ready, SECOND, scale } from "../../support/lab-story.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { glance, notePlaces } from "../../../functions/provision/glance.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
+import { glance, notePlaces } from "#functions/provision/glance.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { NOW, record } from "../../support/builders.ts";
 
 /** A glance for a node that has registered, after a plan that left `left` pods; the kinds that it has listed. */

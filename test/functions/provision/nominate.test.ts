@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import { ConflictError, NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
-import { memoryLog } from "../../../functions/adapters/log.ts";
-import { nominateNodes } from "../../../functions/provision/nominate.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { ConflictError, NotFoundError, RefusedError } from "#core/ports/errors.ts";
+import { nominateNodes } from "#functions/provision/nominate.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const starting = nodeWithClaim("a", { initialized: false });

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { HistoryEntry } from "../../../core/model/history-entry.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { recordWaits } from "../../../functions/provision/record-waits.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { recordWaits } from "#functions/provision/record-waits.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { CLUSTER, record } from "../../contracts/node-claim-store/contract.ts";
 import { nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 

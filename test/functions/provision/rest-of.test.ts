@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { restOf } from "../../../functions/provision/glance.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
+import { restOf } from "#functions/provision/glance.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 import { node, pod } from "../../support/objects.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isSeenAlready, noteLook } from "../../../functions/provision/seen-already.ts";
+import { isSeenAlready, noteLook } from "#functions/provision/seen-already.ts";
 import { NOW } from "../../support/builders.ts";
 
 type Deps = Parameters<typeof isSeenAlready>[1];

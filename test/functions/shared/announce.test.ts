@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Announcement } from "../../../core/ports/announcements.ts";
-import { memoryLog } from "../../../functions/adapters/log.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { noAnnouncements, withAnnouncements } from "../../../functions/shared/announce.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import type { Announcement } from "#core/ports/announcements.ts";
+import { noAnnouncements, withAnnouncements } from "#functions/shared/announce.ts";
 
 function scene() {
   const published: Announcement[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
-import { standsStill } from "../../../functions/shared/beside-karpenter.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import { RefusedError, ThrottledError } from "#core/ports/errors.ts";
+import { standsStill } from "#functions/shared/beside-karpenter.ts";
+import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
 type Deps = Parameters<typeof standsStill>[0];

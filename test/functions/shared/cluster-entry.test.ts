@@ -1,13 +1,13 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
-import { parseWakeUp, wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
-import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
-import { noAnnouncements } from "../../../functions/shared/announce.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
-import { type Entry, entry, SWEEP_MS } from "../../../functions/shared/cluster-entry.ts";
-import { type Message, simulatedWakeUps } from "../../../lab/world/queues.ts";
-import { createLabWorld } from "../../../lab/world/world.ts";
+import { parseWakeUp, wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
+import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
+import { noAnnouncements } from "#functions/shared/announce.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { type Entry, entry, SWEEP_MS } from "#functions/shared/cluster-entry.ts";
+import { type Message, simulatedWakeUps } from "#lab/world/queues.ts";
+import { createLabWorld } from "#lab/world/world.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
 const TIMEOUT_MS = 60_000;

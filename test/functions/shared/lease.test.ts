@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Lease } from "../../../core/model/lease.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
-import { managedObjects } from "../../../functions/adapters/kubernetes/managed-objects.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { LEASE_TTL_MS, LeaseLostError, withLease } from "../../../functions/shared/lease.ts";
-import { type VirtualClock, virtualClock } from "../../../lab/world/clock.ts";
+import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { Lease } from "#core/model/lease.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Kubernetes } from "#core/ports/kubernetes.ts";
+import { LEASE_TTL_MS, LeaseLostError, withLease } from "#functions/shared/lease.ts";
+import { type VirtualClock, virtualClock } from "#lab/world/clock.ts";
 import { nodeClaim, pod, record } from "../../support/objects.ts";
 
 const CLUSTER = { name: "c1", endpoint: "", caBundle: "" };

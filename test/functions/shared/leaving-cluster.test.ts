@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { wakeUpBody } from "../../../functions/adapters/aws/wake-up-queue.ts";
-import { disruptionEntry } from "../../../functions/disruption/entry.ts";
-import { provisionEntry } from "../../../functions/provision/entry.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
-import { createLab } from "../../../lab/host.ts";
+import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
+import { disruptionEntry } from "#functions/disruption/entry.ts";
+import { provisionEntry } from "#functions/provision/entry.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { createLab } from "#lab/host.ts";
 import { OPTIONS } from "../../support/lab-story.ts";
 
 it.each([

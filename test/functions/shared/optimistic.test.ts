@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { ConflictError, NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
-import { ignoreConflict, ignoreConflictOrGone, ignoreGone, retryOnConflict } from "../../../functions/shared/optimistic.ts";
+import { ConflictError, NotFoundError, RefusedError } from "#core/ports/errors.ts";
+import { ignoreConflict, ignoreConflictOrGone, ignoreGone, retryOnConflict } from "#functions/shared/optimistic.ts";
 
 /** Work that fails with these errors, one a try, and then returns how often it ran. */
 function failingWith(...errors: readonly Error[]): () => Promise<number> {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { overlaidTypes } from "../../../functions/shared/overlaid-types.ts";
+import { overlaidTypes } from "#functions/shared/overlaid-types.ts";
 import { nodeOverlay, only } from "../../core/node-overlay/builders.ts";
 import { CATALOGUE, nodePool } from "../../support/scheduling/builders.ts";
 

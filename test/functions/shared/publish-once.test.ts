@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { PublishedEvent } from "../../../core/ports/kubernetes.ts";
-import { publishOnce } from "../../../functions/shared/publish-once.ts";
+import type { PublishedEvent } from "#core/ports/kubernetes.ts";
+import { publishOnce } from "#functions/shared/publish-once.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { memoryLog } from "../../../functions/adapters/log.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { activeStore, lastActivity } from "../../../functions/shared/active-store.ts";
-import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
-import { type Quiet, unlessQuiet } from "../../../functions/shared/quiet-sweep.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { memoryLog } from "#adapters/telemetry/log.ts";
+import { activeStore, lastActivity } from "#functions/shared/active-store.ts";
+import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { type Quiet, unlessQuiet } from "#functions/shared/quiet-sweep.ts";
 import { NOW, record } from "../../support/builders.ts";
 
 const MINUTE = 60_000;

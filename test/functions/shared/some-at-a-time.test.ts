@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { someAtATime } from "../../../functions/shared/some-at-a-time.ts";
+import { someAtATime } from "#functions/shared/some-at-a-time.ts";
 
 it("ten pieces of work are done at a time, and all of them in the end", async () => {
   let [running, most] = [0, 0];

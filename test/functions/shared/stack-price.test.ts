@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { priceElsewhere, reservePrice, tellPrice } from "../../../functions/shared/stack-price.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { priceElsewhere, reservePrice, tellPrice } from "#functions/shared/stack-price.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
 const HOUR = 60 * 60_000;

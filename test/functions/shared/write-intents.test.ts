@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { writeIntents } from "../../../functions/shared/write-intents.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { writeIntents } from "#functions/shared/write-intents.ts";
 import { bigRecord } from "../../bench/big-record.ts";
 import { recordingWakeUps } from "../../support/fakes.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../../functions/adapters/config.ts";
-import { perAccount, wireAccounts } from "../../../functions/wiring/accounts.ts";
+import { perAccount, wireAccounts } from "#functions/wiring/accounts.ts";
+import { parseConfig } from "#settings/config.ts";
 
 const role = (name: string): string => `arn:aws:iam::222233334444:role/${name}`;
 const config = parseConfig({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clusterFacts } from "../../../functions/wiring/cluster-facts.ts";
+import { clusterFacts } from "#functions/wiring/cluster-facts.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.ts";
-import { StaleReadingError } from "../../../functions/adapters/kubernetes/remembered-list.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { forDecision } from "../../../functions/wiring/decision.ts";
+import { kubernetesClient } from "#adapters/kubernetes/client.ts";
+import { StaleReadingError } from "#adapters/kubernetes/remembered-list.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { forDecision } from "#functions/wiring/decision.ts";
 import { record } from "../../contracts/node-claim-store/contract.ts";
 
 const POD = { metadata: { name: "p", namespace: "ns" }, spec: {} };

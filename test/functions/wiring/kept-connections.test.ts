@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ClusterFacts } from "../../../core/launch/user-data-input.ts";
-import { keptConnections } from "../../../functions/wiring/kept-connections.ts";
+import type { ClusterFacts } from "#core/launch/user-data-input.ts";
+import { keptConnections } from "#functions/wiring/kept-connections.ts";
 
 const MINUTE = 60_000;
 const c1 = { name: "c1", sources: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ClusterRecord } from "../../../core/model/cluster-record.ts";
-import { isServedBy, servedClusters } from "../../../functions/wiring/served-clusters.ts";
+import type { ClusterRecord } from "#core/model/cluster-record.ts";
+import { isServedBy, servedClusters } from "#functions/wiring/served-clusters.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
 const ROLES = { lifecycle: "arn:aws:iam::111122223333:role/x/lifecycle/a", catalog: "arn:aws:iam::111122223333:role/x/catalog/a" };

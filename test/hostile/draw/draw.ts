@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Random } from "../../../lab/world/random.ts";
+import type { Random } from "#lab/world/random.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { capacityBuffer, podTemplate } from "./buffers.ts";
 import { namespace, priorityClass } from "./cluster.ts";
 import type { Draw } from "./fields.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Random } from "../../../lab/world/random.ts";
+import type { Random } from "#lab/world/random.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { TENANT, VICTIM_ID } from "./fields.ts";
 
 /** The label of the nodes of ordinary pods, which ordinary pods select. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:https";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
-import { bundleCode } from "../../../infra/build.ts";
+import { bundleCode } from "#infra/build.ts";
 import { freePort } from "../../e2e/support/child.ts";
 import type { TestCluster } from "../../e2e/support/cluster.ts";
 

@@ -1,4 +1,4 @@
-import { manifests } from "../../../infra/manifests.ts";
+import { manifests } from "#infra/manifests.ts";
 import { nodePool } from "../crd-samples.ts";
 import { ALL_OLD, ALL_V1, type Bench, CLUSTER, eventually, match, NODE_CLAIM_V1, named, OLD, type Step, same, V1 } from "./bench.ts";
 

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { ViewIndex } from "../../../core/overview/types.ts";
-import { ROOT } from "../../../infra/dist.ts";
-import { makeRelease } from "../../../infra/release/make-release.ts";
+import type { ViewIndex } from "#core/insight/overview/types.ts";
+import { ROOT } from "#infra/dist.ts";
+import { makeRelease } from "#infra/release/make-release.ts";
 
 /**
  * Makes a release twice, installs it in an empty folder and runs it there on the oldest Node that it promises:
@@ -126,7 +126,7 @@ async function main(): Promise<void> {
     },
     "manifests of one's own are on the page, as nodes that come for their pods": () => {
       const script = [
-        "cp node_modules/karpenter-serverless/examples/recipes/spot.yaml mine.yaml",
+        "cp node_modules/karpenter-serverless/docs/examples/recipes/spot.yaml mine.yaml",
         `"${program}" lab mine.yaml --scale worker=20 --view >lab-url & pid=$!`,
         "for i in $(seq 100); do url=$(sed -n 's/^The page: //p' lab-url); [ -n \"$url\" ] && break; sleep 0.1; done",
         'curl -sf "$url"data/index.json; kill -TERM $pid; wait $pid',

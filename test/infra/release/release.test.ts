@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Metafile } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { assetsOf } from "../../../cli/install/upload.ts";
-import { bundledPackages, checkChangelog } from "../../../infra/release/bundled-packages.ts";
-import { withPlaces } from "../../../infra/release/compile.ts";
-import { provenance } from "../../../infra/release/provenance.ts";
-import { sbom } from "../../../infra/release/sbom.ts";
-import { packageTypes } from "../../../infra/release/types.ts";
-import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE, parseSettings } from "../../../infra/settings.ts";
-import { makeStacks, synthesized } from "../../../infra/synthesis.ts";
+import { bundledPackages, checkChangelog } from "#infra/release/bundled-packages.ts";
+import { withPlaces } from "#infra/release/compile.ts";
+import { provenance } from "#infra/release/provenance.ts";
+import { sbom } from "#infra/release/sbom.ts";
+import { packageTypes } from "#infra/release/types.ts";
+import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE, parseSettings } from "#infra/settings.ts";
+import { makeStacks, synthesized } from "#infra/synthesis.ts";
+import { assetsOf } from "#installer/install/upload.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const metafile = (inputs: Readonly<Record<string, number>>): Metafile => ({
@@ -112,7 +112,7 @@ describe("the types of the construct", () => {
 
 describe("the example for Terraform", () => {
   it("it is HCL, and reads of the synthesis what the synthesis writes", async () => {
-    const text = readFileSync("examples/terraform/main.tf", "utf8");
+    const text = readFileSync("docs/examples/terraform/main.tf", "utf8");
     const { resource, locals } = (await parse("main.tf", text)) as {
       readonly resource: Readonly<Record<string, object>>;
       readonly locals: readonly Readonly<Record<string, string>>[];

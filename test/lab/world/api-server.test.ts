@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { ConflictError, NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { ConflictError, NotFoundError, RefusedError } from "#core/ports/errors.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { budget, deployment, lab, node, pod, START } from "./support.ts";
 
 const claim = (name: string, more: Partial<NodeClaim["metadata"]> = {}): NodeClaim => ({

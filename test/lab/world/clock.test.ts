@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { virtualClock } from "../../../lab/world/clock.ts";
+import { virtualClock } from "#lab/world/clock.ts";
 
 describe("virtual clock", () => {
   it("runs events by time, then by the order they were made in", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type FleetRequest, instancesOf, type LaunchTemplate } from "../../../core/model/fleet.ts";
-import type { Node } from "../../../core/model/node.ts";
-import { compactRecord } from "../../../core/offerings/catalogue.ts";
-import { NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
-import { toRecord } from "../../../lab/world/machine-facts.ts";
+import { type FleetRequest, instancesOf, type LaunchTemplate } from "#core/model/fleet.ts";
+import type { Node } from "#core/model/node.ts";
+import { compactRecord } from "#core/offerings/catalogue.ts";
+import { NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
+import type { CloudEvent } from "#lab/world/cloud-events.ts";
+import { toRecord } from "#lab/world/machine-facts.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { CATALOGUE, lab, pod } from "./support.ts";
 
 type Lab = ReturnType<typeof lab>;

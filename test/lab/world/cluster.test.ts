@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { budget, deployment, lab, node, pod, workload } from "./support.ts";
 
 type Lab = ReturnType<typeof lab>;

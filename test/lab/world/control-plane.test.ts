@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { budget, deployment, lab, node, pod, workload } from "./support.ts";
 
 /** Rules that were found by holding the lab against a real control plane (npm run lab-parity). */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { withIntercept } from "../../../lab/world/intercept.ts";
-import { invoke, KilledError } from "../../../lab/world/invocation.ts";
+import { withIntercept } from "#lab/world/intercept.ts";
+import { invoke, KilledError } from "#lab/world/invocation.ts";
 
 function counter() {
   let value = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { lab, node, workload } from "./support.ts";
 
 const MINUTE = 60_000;

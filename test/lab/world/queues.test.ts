@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { QUEUES } from "../../../infra/functions.ts";
-import { withIntercept } from "../../../lab/world/intercept.ts";
-import { invoke } from "../../../lab/world/invocation.ts";
-import { STACK_QUEUES, simulatedQueue, simulatedWakeUps } from "../../../lab/world/queues.ts";
-import { createLabWorld } from "../../../lab/world/world.ts";
+import { QUEUES } from "#infra/functions.ts";
+import { withIntercept } from "#lab/world/intercept.ts";
+import { invoke } from "#lab/world/invocation.ts";
+import { STACK_QUEUES, simulatedQueue, simulatedWakeUps } from "#lab/world/queues.ts";
+import { createLabWorld } from "#lab/world/world.ts";
 import { START } from "./support.ts";
 
 const world = () => createLabWorld({ seed: 1, start: START });

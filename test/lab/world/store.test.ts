@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { seeded } from "../../../lab/world/random.ts";
-import { objectStore } from "../../../lab/world/store.ts";
+import { seeded } from "#lab/world/random.ts";
+import { objectStore } from "#lab/world/store.ts";
 
 /** Creates a pod of a generated name in a store that draws these suffixes. */
 function named(prefix: string, suffixes: readonly string[]) {

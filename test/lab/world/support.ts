@@ -1,9 +1,9 @@
-import type { Catalogue, CatalogueType } from "../../../core/offerings/catalogue.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import { simulatedKubernetes } from "../../../lab/world/api-server.ts";
-import { simulatedCloud } from "../../../lab/world/cloud.ts";
-import { startCluster } from "../../../lab/world/cluster.ts";
-import { createLabWorld } from "../../../lab/world/world.ts";
+import type { Catalogue, CatalogueType } from "#core/offerings/catalogue.ts";
+import { simulatedKubernetes } from "#lab/world/api-server.ts";
+import { simulatedCloud } from "#lab/world/cloud.ts";
+import { startCluster } from "#lab/world/cluster.ts";
+import { createLabWorld } from "#lab/world/world.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 
 export const START = Date.UTC(2026, 0, 15, 10);
 

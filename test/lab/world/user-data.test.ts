@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseToml } from "../../../lab/world/toml.ts";
-import { readUserData } from "../../../lab/world/user-data.ts";
+import { parseToml } from "#lab/world/toml.ts";
+import { readUserData } from "#lab/world/user-data.ts";
 
 const nodeConfig = (
   kubelet: string,

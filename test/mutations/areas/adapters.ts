@@ -1,10 +1,10 @@
 import type { Mutation } from "../mutation.ts";
 
-const CLIENT = ["test/functions/adapters/kubernetes/client.test.ts"];
-const FLEET = ["test/functions/adapters/aws/fleet.test.ts"];
-const BATCH = ["test/functions/adapters/batch.test.ts"];
+const CLIENT = ["test/adapters/kubernetes/client.test.ts"];
+const FLEET = ["test/adapters/aws/fleet.test.ts"];
+const BATCH = ["test/adapters/lambda/batch.test.ts"];
 const SQLITE = ["test/contracts/node-claim-store/sqlite.test.ts"];
-const DYNAMODB = ["test/functions/adapters/store/dynamodb-store.test.ts"];
+const DYNAMODB = ["test/adapters/store/dynamodb-store.test.ts"];
 const LIMITS = ["test/hostile/records.test.ts"];
 
 /** Rules of the adapters: what errors mean, and what of the table, EC2 and the API server must not be lost. */
@@ -12,7 +12,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "server-errors-pass",
     rule: "an API server that fails with 500 is asked again, and its answer is no refusal",
-    file: "functions/adapters/kubernetes/errors.ts",
+    file: "adapters/kubernetes/errors.ts",
     from: "if (status === 429 || status >= 500) {",
     to: "if (status === 429) {",
     tests: CLIENT,
@@ -20,7 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "conflict",
     rule: "409 is a conflict: the object is read again",
-    file: "functions/adapters/kubernetes/errors.ts",
+    file: "adapters/kubernetes/errors.ts",
     from: "if (status === 409) {",
     to: "if (status === 408) {",
     tests: CLIENT,
@@ -28,7 +28,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "refused",
     rule: "422 and an admission policy's 403 are refusals",
-    file: "functions/adapters/kubernetes/errors.ts",
+    file: "adapters/kubernetes/errors.ts",
     from: "return status >= 400 ? new RefusedError(text) : new Error(text);",
     to: "return new Error(text);",
     tests: CLIENT,
@@ -36,7 +36,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "expired-credentials-pass",
     rule: "expired credentials pass by themselves and refuse nothing",
-    file: "functions/adapters/aws/errors.ts",
+    file: "adapters/aws/errors.ts",
     from: "|| PASSING.has(codeOf(error))) return false;",
     to: ") return false;",
     tests: FLEET,
@@ -44,7 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "ec2-throttles",
     rule: "RequestLimitExceeded is throttling, no refusal",
-    file: "functions/adapters/aws/errors.ts",
+    file: "adapters/aws/errors.ts",
     from: '  "RequestLimitExceeded",\n',
     to: "",
     tests: FLEET,
@@ -52,7 +52,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "gone-subnet-refused",
     rule: "a subnet, image or security group that is gone refuses the launch; only a template is made again",
-    file: "functions/adapters/aws/fleet.ts",
+    file: "adapters/aws/fleet.ts",
     from: "else if (isNotFound(error) && error instanceof Error)",
     to: "else if (isNotFound(error) && !(error instanceof Error))",
     tests: FLEET,
@@ -60,7 +60,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "template-forgotten",
     rule: "a launch template that EC2 does not know is made again",
-    file: "functions/adapters/aws/fleet.ts",
+    file: "adapters/aws/fleet.ts",
     from: "if (result.errors.some(({ code }) => isTemplateGone(code))) forget();",
     to: "",
     tests: FLEET,
@@ -68,7 +68,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "template-exists",
     rule: "a launch template that exists already is as good as a new one",
-    file: "functions/adapters/aws/fleet.ts",
+    file: "adapters/aws/fleet.ts",
     from: "if (!isAlreadyThere(error)) throw toDomainError(error);",
     to: "throw toDomainError(error);",
     tests: FLEET,
@@ -76,7 +76,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "terminated-twice",
     rule: "an instance that EC2 does not know counts as terminated",
-    file: "functions/adapters/aws/fleet.ts",
+    file: "adapters/aws/fleet.ts",
     from: "if (!(domainError instanceof NotFoundError) || instanceIds.length > 1) throw domainError;",
     to: "throw domainError;",
     tests: FLEET,
@@ -84,15 +84,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "all-pages-of-instances",
     rule: "EC2's lists are read to their last page",
-    file: "functions/adapters/aws/pages.ts",
+    file: "adapters/aws/pages.ts",
     from: "} while (",
     to: "} while (false && ",
-    tests: ["test/functions/adapters/aws/pages.test.ts"],
+    tests: ["test/adapters/aws/pages.test.ts"],
   },
   {
     name: "malformed-acknowledged",
     rule: "a message that can never be read is dropped, not repeated for ever",
-    file: "functions/adapters/batch.ts",
+    file: "adapters/lambda/batch.ts",
     from: "if (error instanceof MalformedMessageError) {",
     to: 'if (error instanceof MalformedMessageError && record.body === "") {',
     tests: BATCH,
@@ -100,7 +100,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "failed-message-returns",
     rule: "a message that fails returns to the queue",
-    file: "functions/adapters/batch.ts",
+    file: "adapters/lambda/batch.ts",
     from: "      throw error;\n",
     to: "",
     tests: BATCH,
@@ -108,7 +108,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "transactions-by-number",
     rule: "a transaction holds 100 items at most",
-    file: "functions/adapters/store/intent-batches.ts",
+    file: "adapters/store/intent-batches.ts",
     from: "writes > left ||",
     to: "",
     tests: SQLITE,
@@ -116,7 +116,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "transactions-by-size",
     rule: "a transaction holds 4 MB at most",
-    file: "functions/adapters/store/intent-batches.ts",
+    file: "adapters/store/intent-batches.ts",
     from: " || bytes + size > MAX_BYTES",
     to: "",
     tests: SQLITE,
@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "room-for-the-command",
     rule: "the first transaction leaves room for the command",
-    file: "functions/adapters/store/intent-batches.ts",
+    file: "adapters/store/intent-batches.ts",
     from: "MAX_WRITES - (withCommand ? 1 : 0) - others.length",
     to: "MAX_WRITES - others.length",
     tests: SQLITE,
@@ -132,7 +132,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "embedded-numbers",
     rule: "the embedded store refuses numbers that DynamoDB has not",
-    file: "functions/adapters/store/item-limits.ts",
+    file: "adapters/store/item-limits.ts",
     from: "if (!Number.isFinite(value) ||",
     to: "if (",
     tests: LIMITS,
@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "embedded-versions",
     rule: "the embedded store writes no record over a version that was not read",
-    file: "functions/adapters/store/sqlite-store.ts",
+    file: "adapters/store/sqlite-store.ts",
     from: '      write(() => {\n        if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {',
     to: '      write(() => {\n        if (sql.claim.get(record.cluster, record.name)?.["version"] === undefined) {',
     tests: SQLITE,
@@ -148,7 +148,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "repeated-write",
     rule: "a write that the SDK repeated, because its answer was lost, finds its own item and has succeeded",
-    file: "functions/adapters/store/dynamodb-store.ts",
+    file: "adapters/store/dynamodb-store.ts",
     from: 'return failure.item?.["nonce"] === item["nonce"];',
     to: "return false;",
     tests: DYNAMODB,
@@ -156,7 +156,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "lease-in-transaction",
     rule: "intents are written only while the lease is held",
-    file: "functions/adapters/store/dynamodb-store.ts",
+    file: "adapters/store/dynamodb-store.ts",
     from: "      const refused = await transact(table, [\n        leaseCheck(lease),\n        ...commandPuts,",
     to: "      const refused = await transact(table, [\n        ...commandPuts,",
     tests: DYNAMODB,
@@ -164,7 +164,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "throttled-table",
     rule: "a table that throttles is asked again later",
-    file: "functions/adapters/store/dynamodb-table.ts",
+    file: "adapters/store/dynamodb-table.ts",
     from: "/Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(error.name)",
     to: "/RequestLimitExceeded/.test(error.name)",
     tests: DYNAMODB,

@@ -57,7 +57,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "groups-in-turn",
     rule: "the groups of a FIFO batch do not wait for each other",
-    file: "functions/adapters/batch.ts",
+    file: "adapters/lambda/batch.ts",
     from: "Map.groupBy(event.Records, ({ attributes }) => attributes.MessageGroupId)",
     to: 'Map.groupBy(event.Records, () => "all")',
     tests: ENTRY,
@@ -97,7 +97,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "lease-of-another-renewed",
     rule: "only the holder of the present token renews a lease",
-    file: "functions/adapters/store/sqlite-store.ts",
+    file: "adapters/store/sqlite-store.ts",
     from: "if (!isHeld(lease)) return undefined;",
     to: "",
     tests: STORE,

@@ -115,7 +115,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "others-hidden",
     rule: "NodeClaims and NodePools of another controller are hidden from the functions",
-    file: "functions/adapters/kubernetes/managed-objects.ts",
+    file: "adapters/kubernetes/managed-objects.ts",
     from: "if (everyOwner || !isHidden(kind) ||",
     to: "if (everyOwner || isHidden(kind) ||",
     tests: OWNERS,
@@ -195,7 +195,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "record-unread",
     rule: "a record that cannot be read is set aside",
-    file: "functions/adapters/store/records.ts",
+    file: "adapters/store/records.ts",
     from: "if (problem === undefined) return [value as NodeClaimRecord];",
     to: "if (problem !== null) return [value as NodeClaimRecord];",
     tests: RECORDS,

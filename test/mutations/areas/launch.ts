@@ -6,7 +6,7 @@ const PLACEMENT = ["test/core/launch/placement.test.ts"];
 const SUITS = ["test/core/offerings/suits.test.ts"];
 const ADDRESSES = ["test/core/launch/free-addresses.test.ts"];
 const GOLDEN = ["test/core/launch/golden.test.ts"];
-const BATCH = ["test/functions/adapters/aws/batch.test.ts"];
+const BATCH = ["test/adapters/aws/batch.test.ts"];
 
 const REQUEST = ["test/core/launch/fleet-request.test.ts"];
 const WINDOW = ["test/core/provisioning/batching-window.test.ts"];
@@ -163,7 +163,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "throttle-storm",
     rule: "a throttled call is not followed by more calls",
-    file: "functions/adapters/aws/batch.ts",
+    file: "adapters/aws/batch.ts",
     from: "keys.size > 1 && blame(error)",
     to: "keys.size > 1",
     tests: BATCH,

@@ -3,11 +3,11 @@ import type { Mutation } from "../mutation.ts";
 const TYPES = ["test/core/offerings/instance-types.test.ts"];
 const SEEN = ["test/core/offerings/seen-memory.test.ts"];
 const PRICES = ["test/functions/catalog/prices.test.ts"];
-const WIRE = ["test/functions/adapters/aws/prices.test.ts"];
+const WIRE = ["test/adapters/aws/prices.test.ts"];
 const SHIFT = ["test/functions/catalog/zonal-shift.test.ts"];
-const CONFIG = ["test/functions/adapters/config.test.ts"];
+const CONFIG = ["test/settings/config.test.ts"];
 const WINDOW = ["test/functions/provision/batching-window.test.ts"];
-const QUEUE = ["test/functions/adapters/aws/wake-up-queue.test.ts"];
+const QUEUE = ["test/adapters/aws/wake-up-queue.test.ts"];
 
 /** Rules of instance types, offerings, prices and settings, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -86,7 +86,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "one-product",
     rule: "a product without a price keeps all old prices",
-    file: "functions/adapters/aws/prices.ts",
+    file: "adapters/aws/prices.ts",
     from: "if (found.length === 0) throw",
     to: "if (found.length < 0) throw",
     tests: WIRE,
@@ -94,7 +94,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "newest-spot",
     rule: "of two spot prices the newer one counts",
-    file: "functions/adapters/aws/prices.ts",
+    file: "adapters/aws/prices.ts",
     from: "if (at < (newest.get(key) ?? 0)) continue;",
     to: "if (at > (newest.get(key) ?? at)) continue;",
     tests: WIRE,
@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "horizon",
     rule: "a horizon of zero is refused",
-    file: "functions/adapters/variables.ts",
+    file: "settings/variables.ts",
     from: "ms !== undefined && ms > 0 ? { ms } : undefined",
     to: "ms !== undefined ? { ms } : undefined",
     tests: CONFIG,
@@ -150,7 +150,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "old-text-beside-the-cause",
     rule: "a wake-up's message keeps the text that older versions read",
-    file: "functions/adapters/aws/wake-up-queue.ts",
+    file: "adapters/aws/wake-up-queue.ts",
     from: "{ ...body, reason: reasonText(wakeUp.kind, wakeUp) }",
     to: "body",
     tests: QUEUE,

@@ -1,9 +1,9 @@
 import type { Mutation } from "../mutation.ts";
 
-const REHEARSAL = ["test/core/what-if/rehearse.test.ts"];
-const CHANGE = ["test/core/what-if/change.test.ts"];
-const ANSWER = ["test/core/what-if/what-if.test.ts"];
-const DRAIN = ["test/core/what-if/drain-time.test.ts"];
+const REHEARSAL = ["test/core/insight/what-if/rehearse.test.ts"];
+const CHANGE = ["test/core/insight/what-if/change.test.ts"];
+const ANSWER = ["test/core/insight/what-if/what-if.test.ts"];
+const DRAIN = ["test/core/insight/what-if/drain-time.test.ts"];
 const FILES = ["test/cli/what-if/what-if.test.ts"];
 const LIVE = ["test/cli/what-if/live.test.ts"];
 
@@ -12,7 +12,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "only-reads",
     rule: "a live cluster is only read",
-    file: "cli/read-only.ts",
+    file: "adapters/kubernetes/read-only.ts",
     from: 'request.method !== "GET" &&',
     to: 'request.method === "POST" &&',
     tests: LIVE,
@@ -36,7 +36,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "pods-are-evicted",
     rule: "pods of a removed node become pending",
-    file: "core/what-if/stage.ts",
+    file: "core/insight/what-if/stage.ts",
     from: ".filter((pod) => isThere(pod) && isReschedulable(pod))",
     to: ".filter((pod) => isThere(pod) && !isReschedulable(pod))",
     tests: REHEARSAL,
@@ -44,7 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "replacement-first",
     rule: "a command waits for its replacements",
-    file: "core/what-if/rehearse.ts",
+    file: "core/insight/what-if/rehearse.ts",
     from: 'return phase === "Replacing" && replacementClaims.some((name) => coming.has(name));',
     to: "return false;",
     tests: [...REHEARSAL, ...ANSWER],
@@ -52,7 +52,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "up-time",
     rule: "a node is initialized a minute after the decision",
-    file: "core/what-if/stage.ts",
+    file: "core/insight/what-if/stage.ts",
     from: "coming.set(name, { at: snapshot.now + UP_MS,",
     to: "coming.set(name, { at: snapshot.now,",
     tests: REHEARSAL,
@@ -60,7 +60,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "pod-events",
     rule: "consolidateAfter counts from a node's last pod event, whatever its condition says",
-    file: "core/what-if/start.ts",
+    file: "core/insight/what-if/start.ts",
     from: 'conditions: withoutCondition(conditions, "Consolidatable"),',
     to: "conditions,",
     tests: REHEARSAL,
@@ -68,7 +68,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "records",
     rule: "the pod event of a record counts where it is later than that of the claim",
-    file: "core/what-if/start.ts",
+    file: "core/insight/what-if/start.ts",
     from: "const told = [record?.lastPodEventAt ?? Number.NaN, ",
     to: "const told = [",
     tests: REHEARSAL,
@@ -76,7 +76,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "look-ahead",
     rule: "a rehearsal does not wait beyond its look-ahead",
-    file: "core/what-if/rehearse.ts",
+    file: "core/insight/what-if/rehearse.ts",
     from: "if (next === undefined || next > until) {",
     to: "if (next === undefined) {",
     tests: REHEARSAL,
@@ -84,7 +84,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "budget-rounds",
     rule: "a PodDisruptionBudget prolongs a drain",
-    file: "core/what-if/drain-time.ts",
+    file: "core/insight/what-if/drain-time.ts",
     from: "return Math.max(1, ...rounds);",
     to: "return 1;",
     tests: DRAIN,
@@ -92,7 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "grace",
     rule: "a terminationGracePeriod bounds a drain",
-    file: "core/what-if/drain-time.ts",
+    file: "core/insight/what-if/drain-time.ts",
     from: "Math.min(drained, now + grace)",
     to: "drained",
     tests: DRAIN,
@@ -100,7 +100,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "foreign-hash",
     rule: "a claim with another hash version counts as made from the NodePool before the change",
-    file: "core/what-if/change.ts",
+    file: "core/insight/what-if/change.ts",
     from: "own === undefined || own === ours ? hashes.old : own",
     to: 'own === undefined ? "" : own',
     tests: CHANGE,
@@ -108,7 +108,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "machine-drift",
     rule: "drift that depends on the instance is not ended by a change of definitions",
-    file: "core/what-if/change.ts",
+    file: "core/insight/what-if/change.ts",
     from: "return found ?? kept;",
     to: "return found;",
     tests: CHANGE,
@@ -116,7 +116,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "deleted-pool",
     rule: "a deleted NodePool deletes its nodes",
-    file: "core/what-if/change.ts",
+    file: "core/insight/what-if/change.ts",
     from: "if (deleted.has(nodePool)) return",
     to: "if (deleted.has(nodePool) && before.now === 0) return",
     tests: CHANGE,

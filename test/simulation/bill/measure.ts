@@ -1,6 +1,6 @@
-import { type Measured, mapUsage, type QuietHour, type Usage } from "../../../cli/cost/usage.ts";
-import type { WakeUpSource } from "../../../functions/adapters/cluster-list.ts";
-import { createLab, type Lab } from "../../../lab/host.ts";
+import { type Measured, mapUsage, type QuietHour, type Usage } from "#cli/cost/usage.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import type { WakeUpSource } from "#settings/cluster-list.ts";
 import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND, START } from "../story.ts";
 import { billMeter } from "./meter.ts";
 

@@ -1,17 +1,17 @@
 import { gzipSync } from "node:zlib";
-import { type MetricsInHour, mapUsage, type Usage } from "../../../cli/cost/usage.ts";
-import { keyOf } from "../../../core/history/keys.ts";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { HistoryEntry } from "../../../core/model/history-entry.ts";
-import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { dimensionSets, type MetricRecord, SENT_METRICS, type SentMetrics } from "../../../functions/adapters/metrics.ts";
-import { packed } from "../../../functions/adapters/store/dynamodb-table.ts";
-import { withSchema } from "../../../functions/adapters/store/records.ts";
-import { FUNCTIONS, type FunctionName } from "../../../infra/functions.ts";
-import type { Lab, TimedLogRecord } from "../../../lab/host.ts";
-import type { CallHooks, PortCall } from "../../../lab/world/intercept.ts";
-import { currentInvocation } from "../../../lab/world/invocation.ts";
+import { packed } from "#adapters/store/dynamodb-table.ts";
+import { withSchema } from "#adapters/store/records.ts";
+import { dimensionSets, type MetricRecord, SENT_METRICS, type SentMetrics } from "#adapters/telemetry/metrics.ts";
+import { type MetricsInHour, mapUsage, type Usage } from "#cli/cost/usage.ts";
+import { keyOf } from "#core/history/keys.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { KubernetesObject } from "#core/model/kubernetes.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
+import type { Lab, TimedLogRecord } from "#lab/host.ts";
+import type { CallHooks, PortCall } from "#lab/world/intercept.ts";
+import { currentInvocation } from "#lab/world/invocation.ts";
 
 // How long an invocation runs, ms. Lambda bills time, and the simulation has none. Functions of `npm run versus` take
 // 90 to 170 ms on the mean beside local servers (their REPORT lines); what is assumed here is longer.

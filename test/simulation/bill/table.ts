@@ -4,9 +4,9 @@
  * beyond those of the cluster at rest, the partitions and items that get most of them, and the sizes of items.
  */
 import { parseArgs } from "node:util";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import { createLab, type Lab } from "../../../lab/host.ts";
-import type { PortCall } from "../../../lab/world/intercept.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../story.ts";
 import { billMeter, bytesOf } from "./meter.ts";
 
@@ -49,7 +49,7 @@ function keyCounter() {
 const stateOf = ({ terminating, initializedAt, instance }: NodeClaimRecord): string =>
   `a NodeClaim that ${terminating ? "ends" : initializedAt ? "is initialized" : instance ? "has an instance" : "is planned"}`;
 
-/** The partition key and, for a call about one item, its sort key (functions/adapters/store/dynamodb-store.ts). */
+/** The partition key and, for a call about one item, its sort key (adapters/store/dynamodb-store.ts). */
 function keysOf({ method, args: [first, second] }: PortCall): { readonly partition: string; readonly sort?: string } {
   const about = first as { readonly cluster?: string; readonly name?: string; readonly id?: string };
   const cluster = `cluster#${about.cluster ?? String(first)}`;

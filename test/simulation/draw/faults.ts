@@ -1,4 +1,4 @@
-import type { Random } from "../../../lab/world/random.ts";
+import type { Random } from "#lab/world/random.ts";
 import type { Failure, Fault, FunctionName, Port, QueueName, ScriptEvent, Strike } from "../script.ts";
 import { chance } from "./world.ts";
 

@@ -1,6 +1,6 @@
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Random } from "../../../lab/world/random.ts";
-import type { SimulatedReservation } from "../../../lab/world/reservations.ts";
+import type { Random } from "#lab/world/random.ts";
+import type { SimulatedReservation } from "#lab/world/reservations.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { CAP, SLEEP } from "../invariants/facts.ts";
 import type { Features, ScriptEvent } from "../script.ts";
 import { drawOdd } from "./odd-objects.ts";

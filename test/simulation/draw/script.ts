@@ -1,4 +1,4 @@
-import { hash, seeded } from "../../../lab/world/random.ts";
+import { hash, seeded } from "#lab/world/random.ts";
 import type { Script } from "../script.ts";
 import { drawActs } from "./acts.ts";
 import { drawFaults, drawTrials } from "./faults.ts";

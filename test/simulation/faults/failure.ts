@@ -1,4 +1,4 @@
-import { ConflictError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
+import { ConflictError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
 import type { Failure } from "../script.ts";
 
 /** The error of a failed call, as the adapters would throw it. */

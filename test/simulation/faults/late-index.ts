@@ -1,4 +1,4 @@
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 type Table = NodeClaimStore & { close(): void };
 

@@ -1,5 +1,5 @@
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 type Table = NodeClaimStore & { close(): void };
 

@@ -1,7 +1,7 @@
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { Lab } from "../../../lab/host.ts";
-import type { MutableObject } from "../../../lab/world/store.ts";
-import { USER } from "../../../lab/world/world.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { Lab } from "#lab/host.ts";
+import type { MutableObject } from "#lab/world/store.ts";
+import { USER } from "#lab/world/world.ts";
 import type { Fault } from "../script.ts";
 
 /**

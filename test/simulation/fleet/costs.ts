@@ -1,4 +1,4 @@
-import type { PortCall } from "../../../lab/world/intercept.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
 
 /**
  * What remote calls take, ms, where functions, table and API servers are in one region. CPU time is not here: the
@@ -68,7 +68,7 @@ export function costOf({ port, method, args }: PortCall, result: unknown, lists:
 }
 
 /**
- * How long a function waits for an API server that answers nothing, ms (functions/adapters/kubernetes/transport.ts): a
+ * How long a function waits for an API server that answers nothing, ms (adapters/kubernetes/transport.ts): a
  * reading is tried twice.
  */
 export const SILENT_READ_MS = 20_100;

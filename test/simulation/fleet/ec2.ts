@@ -1,9 +1,9 @@
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { sharedRequestPace } from "../../../functions/adapters/request-pace.ts";
-import type { VirtualClock } from "../../../lab/world/clock.ts";
-import type { MakeRequest } from "../../../lab/world/ec2-environments.ts";
-import { type Environment as Ec2Environment, ec2Requests } from "../../../lab/world/ec2-requests.ts";
-import type { Random } from "../../../lab/world/random.ts";
+import { sharedRequestPace } from "#adapters/aws/request-pace.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { VirtualClock } from "#lab/world/clock.ts";
+import type { MakeRequest } from "#lab/world/ec2-environments.ts";
+import { type Environment as Ec2Environment, ec2Requests } from "#lab/world/ec2-requests.ts";
+import type { Random } from "#lab/world/random.ts";
 import { currentEnvironment, type Environment } from "./lambda.ts";
 
 /** The requests of a stack to EC2: how many EC2 has refused, and what makes one from the process that asks. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { FUNCTIONS, type FunctionName } from "../../../infra/functions.ts";
-import type { VirtualClock } from "../../../lab/world/clock.ts";
-import { currentInvocation, invoke, KilledError } from "../../../lab/world/invocation.ts";
+import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
+import type { VirtualClock } from "#lab/world/clock.ts";
+import { currentInvocation, invoke, KilledError } from "#lab/world/invocation.ts";
 import type { RememberedLists } from "./costs.ts";
 import { INIT_MS, WHOLE_CPU_MB } from "./costs.ts";
 

@@ -1,6 +1,6 @@
-import type { LogRecord } from "../../../functions/adapters/log.ts";
-import type { FunctionName } from "../../../infra/functions.ts";
-import { virtualClock } from "../../../lab/world/clock.ts";
+import type { LogRecord } from "#adapters/telemetry/log.ts";
+import type { FunctionName } from "#infra/functions.ts";
+import { virtualClock } from "#lab/world/clock.ts";
 import type { Violation } from "../observe.ts";
 import { CATALOGUE, START } from "../story.ts";
 import { type ClusterSpec, type PlayedCluster, playCluster } from "./cluster.ts";

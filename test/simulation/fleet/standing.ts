@@ -1,16 +1,16 @@
-import type { Instance } from "../../../core/model/instance.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Fleet } from "../../../core/ports/fleet.ts";
-import type { Kind, Kinds, Kubernetes } from "../../../core/ports/kubernetes.ts";
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { type ApiObject, frozen } from "../../../functions/adapters/manifests/api-object.ts";
-import { parseFieldSelector, parseLabelSelector } from "../../../functions/adapters/manifests/selectors.ts";
-import { simulatedKubernetes } from "../../../lab/world/api-server.ts";
-import type { PortCall } from "../../../lab/world/intercept.ts";
-import { objectStore } from "../../../lab/world/store.ts";
-import type { LabWorld } from "../../../lab/world/world.ts";
-import { bigClaim, bigClaimStatus, bigNode, bigPod, bigPodStatus, nodeName } from "../../functions/adapters/kubernetes/big-cluster.ts";
+import type { Instance } from "#core/model/instance.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Fleet } from "#core/ports/fleet.ts";
+import type { Kind, Kinds, Kubernetes } from "#core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { simulatedKubernetes } from "#lab/world/api-server.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
+import { objectStore } from "#lab/world/store.ts";
+import type { LabWorld } from "#lab/world/world.ts";
+import { type ApiObject, frozen } from "#manifests/api-object.ts";
+import { parseFieldSelector, parseLabelSelector } from "#manifests/selectors.ts";
+import { bigClaim, bigClaimStatus, bigNode, bigPod, bigPodStatus, nodeName } from "../../adapters/kubernetes/big-cluster.ts";
 
 /** Pods on each node that stands. Five fill it, so that no other pod finds room there. */
 const PODS_PER_NODE = 5;

@@ -1,4 +1,4 @@
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { durationMs, SICKNESS_TOLERATED_MS } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
 

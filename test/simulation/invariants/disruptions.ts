@@ -1,10 +1,10 @@
-import { CAPACITY_TYPE } from "../../../core/model/labels.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
-import type { Change } from "../../../lab/world/store.ts";
+import { CAPACITY_TYPE } from "#core/model/labels.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
+import type { Change } from "#lab/world/store.ts";
 import { NODE_CHARGE } from "../../support/scheduling/claim-cost.ts";
 import { forcedCause, hasDrifted } from "./causes.ts";
 import { isDisrupted, isHeld, nameOf } from "./facts.ts";

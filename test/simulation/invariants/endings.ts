@@ -1,6 +1,6 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { CLAIM_UID, FINALIZER, instanceIdOf, isAlive } from "./facts.ts";
 import { CHECK_MS, type Invariant } from "./invariant.ts";
 

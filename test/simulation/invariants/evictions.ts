@@ -1,5 +1,5 @@
-import type { Pod } from "../../../core/model/pod.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { isSick } from "./causes.ts";
 import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, isOrdinary, nameOf, nodeOf } from "./facts.ts";
 import type { Invariant, Scene } from "./invariant.ts";

@@ -1,9 +1,9 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
-import type { Lab } from "../../../lab/host.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import type { Lab } from "#lab/host.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
 
 /**
  * Facts about the simulated world, computed without the product's predicates, because a shared mistake would stay

@@ -1,15 +1,15 @@
-import type { FleetResult } from "../../../core/model/fleet.ts";
-import type { LaunchGroup } from "../../../core/model/launch-group.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
-import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
-import type { PortCall } from "../../../lab/world/intercept.ts";
-import { currentInvocation } from "../../../lab/world/invocation.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
-import type { Change } from "../../../lab/world/store.ts";
+import type { FleetResult } from "#core/model/fleet.ts";
+import type { LaunchGroup } from "#core/model/launch-group.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
+import type { CloudEvent } from "#lab/world/cloud-events.ts";
+import type { PortCall } from "#lab/world/intercept.ts";
+import { currentInvocation } from "#lab/world/invocation.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
+import type { Change } from "#lab/world/store.ts";
 import { CLAIM_UID, GROUP, HOLD, instanceIdOf, isDaemon, isDisrupted, POOL, SICKNESS } from "./facts.ts";
 
 /** The life of a NodeClaim as the API server and EC2 saw it. Times in ms since the epoch. */

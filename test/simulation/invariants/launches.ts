@@ -1,7 +1,7 @@
-import type { LaunchGroup } from "../../../core/model/launch-group.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import type { LaunchGroup } from "#core/model/launch-group.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
 import { CLAIM_NAME, CLAIM_UID, FINALIZER, GROUP, instanceIdOf, isAlive } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 

@@ -1,7 +1,7 @@
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
 import { isGoing } from "./causes.ts";
 import { capOf, GROUP, isAlive, POOL, sleepsWithin } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";

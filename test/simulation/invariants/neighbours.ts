@@ -1,5 +1,5 @@
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Pod } from "../../../core/model/pod.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { NEIGHBOUR } from "../neighbour.ts";
 import { CLAIM_UID, CLUSTER, instanceIdOf, nameOf } from "./facts.ts";
 import { CHECK_MS, type Invariant } from "./invariant.ts";

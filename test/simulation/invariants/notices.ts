@@ -1,7 +1,7 @@
-import type { FleetRequest } from "../../../core/model/fleet.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import type { FleetRequest } from "#core/model/fleet.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
 import { expiresAt } from "./causes.ts";
 import { CLAIM_NAME, CLAIM_UID, GROUP, isHeld, nameOf } from "./facts.ts";
 import { type ClaimLife, isInterrupted } from "./history.ts";

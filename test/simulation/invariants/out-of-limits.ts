@@ -1,4 +1,4 @@
-import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 import { capOf, isAlive, isStaticPool, POOL, sleepsWithin } from "./facts.ts";
 import type { Sight } from "./invariant.ts";
 

@@ -1,6 +1,6 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 import { durationMs, is, isActive, isDaemon, isStaticPool, POOL } from "./facts.ts";
 import type { Sight } from "./invariant.ts";
 import { isOutOfLimits } from "./out-of-limits.ts";

@@ -1,5 +1,5 @@
-import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { NodeOverlay } from "#core/model/node-overlay.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 import { DEAR } from "../draw/features.ts";
 import { GROUP } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";

@@ -1,4 +1,4 @@
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
 import { deadlineOf, instanceIdOf, is, isAlive, isDaemon, isDisrupted, isHeld } from "./facts.ts";
 import type { Invariant, Sight } from "./invariant.ts";
 

@@ -1,6 +1,6 @@
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
 import { CLAIM_UID, cpuOf, isDaemon, vcpus } from "./facts.ts";
 import type { ClaimLife, History, PodLife } from "./history.ts";

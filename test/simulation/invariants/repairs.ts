@@ -1,4 +1,4 @@
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { forcedCause, isSick, SICK } from "./causes.ts";
 import { SICKNESS_TOLERATED_MS } from "./facts.ts";
 import type { ClaimLife } from "./history.ts";

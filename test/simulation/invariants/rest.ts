@@ -1,4 +1,4 @@
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
 import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, isDisrupted, isUnplaceable, nameOf, POOL } from "./facts.ts";
 import type { Sight } from "./invariant.ts";
 import { isOutOfLimits } from "./out-of-limits.ts";

@@ -1,6 +1,6 @@
-import type { CapacityBuffer, PodTemplateObject } from "../../../core/model/capacity-buffer.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { Lab } from "../../../lab/host.ts";
+import type { CapacityBuffer, PodTemplateObject } from "#core/model/capacity-buffer.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Lab } from "#lab/host.ts";
 import { cpuOf, is, isActive, isDisrupted, vcpus } from "./facts.ts";
 import type { Sight } from "./invariant.ts";
 

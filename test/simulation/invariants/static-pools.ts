@@ -1,6 +1,6 @@
-import { UNTRIED_TIMEOUT_MS } from "../../../core/lifecycle/time-limits.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { UNTRIED_TIMEOUT_MS } from "#core/lifecycle/time-limits.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { isGoing } from "./causes.ts";
 import { isAlive, isStaticPool, POOL } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";

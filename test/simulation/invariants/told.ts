@@ -1,5 +1,5 @@
-import type { HistoryEntry } from "../../../core/model/history-entry.ts";
-import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
 import { isAlive } from "./facts.ts";
 import type { Invariant, Scene } from "./invariant.ts";
 

@@ -1,6 +1,6 @@
-import type { Node } from "../../../core/model/node.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import type { Node } from "#core/model/node.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { isActive, isDaemon, isUnplaceable, nameOf } from "./facts.ts";
 import { CHECK_MS, type Invariant, type Scene, type Sight } from "./invariant.ts";
 import { isOutOfLimits } from "./out-of-limits.ts";

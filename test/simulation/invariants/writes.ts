@@ -1,5 +1,5 @@
-import type { Lease } from "../../../core/model/lease.ts";
-import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import type { Lease } from "#core/model/lease.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Invariant } from "./invariant.ts";
 
 /** Fields that a record gains once and keeps until its end. */

@@ -7,7 +7,7 @@ export interface PlantedBug {
   readonly edits: readonly Edit[];
 }
 
-const SQLITE = "functions/adapters/store/sqlite-store.ts";
+const SQLITE = "adapters/store/sqlite-store.ts";
 const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const LAUNCH_GROUP = "functions/lifecycle/launch/launch-group.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
@@ -280,7 +280,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 160,
     edits: [
       {
-        file: "functions/adapters/kubernetes/snapshot.ts",
+        file: "adapters/kubernetes/snapshot.ts",
         find: "nominated: nominationsOf(records, now),",
         replace: "nominated: nominationsOf([], now),",
       },

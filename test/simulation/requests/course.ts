@@ -1,7 +1,7 @@
-import { isTrue } from "../../../core/model/conditions.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import { createLab, type Lab } from "../../../lab/host.ts";
-import type { CallHooks, PortCall } from "../../../lab/world/intercept.ts";
+import { isTrue } from "#core/model/conditions.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import { createLab, type Lab } from "#lab/host.ts";
+import type { CallHooks, PortCall } from "#lab/world/intercept.ts";
 import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, START } from "../story.ts";
 
 /** Remote calls in one phase of a course: how often each request, as in "get nodeclaims", was made. */

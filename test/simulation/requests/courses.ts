@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import { createLab, type LabOptions } from "../../../lab/host.ts";
+import { createLab, type LabOptions } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import type { Course as Played } from "../../versus/courses/course.ts";
 import { NODE_CLASS, START } from "../story.ts";
 import { type Phase, requestCounter } from "./course.ts";

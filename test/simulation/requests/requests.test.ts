@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { createLab } from "../../../lab/host.ts";
+import { createLab } from "#lab/host.ts";
 import { COURSES } from "../../versus/courses/all.ts";
 import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND, START } from "../story.ts";
 import { type Course, type Phase, playCourse, requestCounter, total } from "./course.ts";

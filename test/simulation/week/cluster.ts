@@ -1,6 +1,6 @@
-import type { Catalogue } from "../../../core/offerings/catalogue.ts";
-import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
-import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { STORAGE_CLASS } from "../draw/world.ts";
 import { NODE_CLASS } from "../story.ts";
 import { type Curve, replicasAt, sized } from "./load.ts";

@@ -1,4 +1,4 @@
-import { parseDuration } from "../../../core/lib/duration.ts";
+import { parseDuration } from "#core/lib/duration.ts";
 import { play } from "../play.ts";
 import { START } from "../story.ts";
 import { CATALOGUE, type Policy } from "./cluster.ts";

@@ -1,8 +1,8 @@
-import { fieldsOf } from "../../../core/announcements/log-events.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Lab, TimedLogRecord } from "../../../lab/host.ts";
-import { PRODUCT } from "../../../lab/world/api-server.ts";
+import { fieldsOf } from "#core/announcements/log-events.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Lab, TimedLogRecord } from "#lab/host.ts";
+import { PRODUCT } from "#lab/world/api-server.ts";
 import { claimOfNode, isDaemon, nodeOf } from "../invariants/facts.ts";
 import { START } from "../story.ts";
 

@@ -1,4 +1,4 @@
-import type { Random } from "../../../lab/world/random.ts";
+import type { Random } from "#lab/world/random.ts";
 
 /** How many replicas a service needs over a day. */
 export interface Curve {

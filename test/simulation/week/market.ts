@@ -1,5 +1,5 @@
-import type { Catalogue } from "../../../core/offerings/catalogue.ts";
-import type { Random } from "../../../lab/world/random.ts";
+import type { Catalogue } from "#core/offerings/catalogue.ts";
+import type { Random } from "#lab/world/random.ts";
 
 type Spot = NonNullable<Catalogue["spot"]>;
 

@@ -1,4 +1,4 @@
-import { hash, type Random, seeded } from "../../../lab/world/random.ts";
+import { hash, type Random, seeded } from "#lab/world/random.ts";
 import { drawFaults } from "../draw/faults.ts";
 import type { Script, ScriptEvent } from "../script.ts";
 import { START } from "../story.ts";

@@ -1,16 +1,16 @@
-import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
-import { launchOfferings } from "../../../core/disruption/prices/price.ts";
-import type { CommandRecord } from "../../../core/model/command-record.ts";
-import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { PlannedNodeClaim } from "../../../core/model/plan.ts";
-import type { Pod } from "../../../core/model/pod.ts";
-import { formatResources } from "../../../core/model/quantity.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { allocatableOf } from "../../../core/offerings/overhead.ts";
-import { isReschedulable, podKey } from "../../../core/pods/predicates.ts";
-import { requirementsFrom } from "../../../core/requirements/requirements.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { launchOfferings } from "#core/disruption/prices/price.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { InstanceType, Offering } from "#core/model/instance-type.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { formatResources } from "#core/model/quantity.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { allocatableOf } from "#core/offerings/overhead.ts";
+import { isReschedulable, podKey } from "#core/pods/predicates.ts";
+import { requirementsFrom } from "#core/requirements/requirements.ts";
 
 const UP = ["Launched", "Registered", "Initialized", "Consolidatable"];
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { fnv1a32 } from "../../../core/lib/fnv.ts";
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
+import { fnv1a32 } from "#core/lib/fnv.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
 import { boundPod, CATALOGUE, daemonSet, instanceType, nodePool, nodeWithClaim, pod, type Scenario, scenario, ZONES } from "./builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

@@ -1,14 +1,14 @@
 /* Presets of support/objects.ts for scheduling: a small catalogue, pending pods, nodes with NodeClaims, scenarios. */
-import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
-import type { Node } from "../../../core/model/node.ts";
-import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodePool, NodePoolSpec, NodeSelectorRequirementWithMinValues } from "../../../core/model/node-pool.ts";
-import type { Plan } from "../../../core/model/plan.ts";
-import type { Pod, PodSpec } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import type { Taint } from "../../../core/model/taint.ts";
-import type { DaemonSet } from "../../../core/model/workloads.ts";
-import { type SolveOptions, solve } from "../../../core/scheduling/solve.ts";
+import type { InstanceType, Offering } from "#core/model/instance-type.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodePool, NodePoolSpec, NodeSelectorRequirementWithMinValues } from "#core/model/node-pool.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { Pod, PodSpec } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import type { Taint } from "#core/model/taint.ts";
+import type { DaemonSet } from "#core/model/workloads.ts";
+import { type SolveOptions, solve } from "#core/scheduling/solve.ts";
 import * as objects from "../objects.ts";
 import { scenarioToSnapshot } from "./scenario.ts";
 

@@ -1,6 +1,6 @@
-import type { InstanceType } from "../../../core/model/instance-type.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { PodSpec } from "../../../core/model/pod.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import type { PodSpec } from "#core/model/pod.ts";
 import { boundPod, CATALOGUE, daemonSet, instanceType, nodePool, nodeWithClaim, pod, pods, type Scenario } from "./builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

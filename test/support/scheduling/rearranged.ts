@@ -1,8 +1,8 @@
-import type { Pod } from "../../../core/model/pod.ts";
-import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { isReschedulable } from "../../../core/pods/predicates.ts";
-import { makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
-import type { TrialCluster } from "../../../core/scheduling/trial-cluster.ts";
+import type { Pod } from "#core/model/pod.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { isReschedulable } from "#core/pods/predicates.ts";
+import { makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
+import type { TrialCluster } from "#core/scheduling/trial-cluster.ts";
 
 /** The reschedulable pods of each node by its name; empty nodes are included. */
 function homesIn(snapshot: Snapshot): ReadonlyMap<string, readonly Pod[]> {

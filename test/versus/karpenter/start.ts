@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { manifests } from "../../../infra/manifests.ts";
+import { manifests } from "#infra/manifests.ts";
 import { ACCOUNT, CLUSTER, REGION, type Stage } from "../../e2e/stage.ts";
 import { awsJson } from "../../e2e/support/aws-call.ts";
 import { freePort, startChild } from "../../e2e/support/child.ts";

@@ -1,4 +1,4 @@
-import { podKey, podUid } from "../../../pods/predicates.ts";
+import { podKey, podUid } from "#core/pods/predicates.ts";
 import type { Rule } from "./rule.ts";
 
 /** A replacement for the node of such a pod would be refused, too, again and again. */

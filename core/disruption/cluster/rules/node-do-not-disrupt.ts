@@ -1,4 +1,4 @@
-import { DO_NOT_DISRUPT } from "../../../model/labels.ts";
+import { DO_NOT_DISRUPT } from "#core/model/labels.ts";
 import type { Rule } from "./rule.ts";
 
 /** On nodes only "true" counts; durations count on pods alone, as in Karpenter. */

@@ -1,4 +1,4 @@
-import { NODE_POOL } from "../../../model/labels.ts";
+import { NODE_POOL } from "#core/model/labels.ts";
 import type { Rule } from "./rule.ts";
 
 /** The NodePool must exist and offer at least one instance type: otherwise the node has no price and no policy. */

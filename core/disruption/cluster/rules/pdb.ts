@@ -1,5 +1,5 @@
-import { pdbBlocking } from "../../../pods/disruption-budget.ts";
-import { isEvictable, podKey } from "../../../pods/predicates.ts";
+import { pdbBlocking } from "#core/pods/disruption-budget.ts";
+import { isEvictable, podKey } from "#core/pods/predicates.ts";
 import { pdbsFor } from "../view.ts";
 import type { Rule } from "./rule.ts";
 

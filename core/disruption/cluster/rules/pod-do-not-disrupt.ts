@@ -1,4 +1,4 @@
-import { holdsNodeUntil, podKey } from "../../../pods/predicates.ts";
+import { holdsNodeUntil, podKey } from "#core/pods/predicates.ts";
 import type { Rule } from "./rule.ts";
 
 /** DaemonSet and mirror pods count too: their annotation is meant for the node. */

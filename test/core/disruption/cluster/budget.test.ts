@@ -1,15 +1,8 @@
 import { expect, it } from "vitest";
-import {
-  allowance,
-  budgetLimit,
-  isActiveBudget,
-  nextBudgetChange,
-  poolBudgets,
-  strictestBudget,
-} from "../../../../core/disruption/cluster/budget.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import type { CommandRecord } from "../../../../core/model/command-record.ts";
-import type { Budget } from "../../../../core/model/node-pool.ts";
+import { allowance, budgetLimit, isActiveBudget, nextBudgetChange, poolBudgets, strictestBudget } from "#core/disruption/cluster/budget.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { Budget } from "#core/model/node-pool.ts";
 import { NOW, nodePool, snapshot } from "../builders.ts";
 
 it.for<{ name: string; budgets: Budget[]; total: number; want: number }>([

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
-import type { CommandRecord } from "../../../../core/model/command-record.ts";
+import { findCandidates } from "#core/disruption/cluster/candidate.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { describeBlocked } from "#core/disruption/reports/wording.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
 import { type MachineParts, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 function view(scene: Scene, more: { commands?: readonly CommandRecord[]; nominatedUntil?: ReadonlyMap<string, number> } = {}) {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { withCommandRoom } from "../../../../core/disruption/cluster/command-room.ts";
-import type { CommandRecord } from "../../../../core/model/command-record.ts";
-import { podUid } from "../../../../core/pods/predicates.ts";
-import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
+import { withCommandRoom } from "#core/disruption/cluster/command-room.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import { podUid } from "#core/pods/predicates.ts";
+import { pendingPods } from "#core/scheduling/problem/pending-pods.ts";
 import { nodePool, pod, snapshot } from "../builders.ts";
 
 const moving = pod("moving", "a");

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Simulate } from "../../../../core/disruption/cluster/simulation.ts";
-import { advanceCommand, type CommandInput } from "../../../../core/disruption/command/advance-command.ts";
-import type { CommandAction } from "../../../../core/disruption/command/command-action.ts";
-import { heal } from "../../../../core/disruption/command/marking.ts";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import { type CommandRecord, disruptingClaims } from "../../../../core/model/command-record.ts";
-import type { Condition } from "../../../../core/model/kubernetes.ts";
-import type { Node } from "../../../../core/model/node.ts";
-import type { NodeClaim } from "../../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
-import type { Snapshot } from "../../../../core/model/snapshot.ts";
+import type { Simulate } from "#core/disruption/cluster/simulation.ts";
+import { advanceCommand, type CommandInput } from "#core/disruption/command/advance-command.ts";
+import type { CommandAction } from "#core/disruption/command/command-action.ts";
+import { heal } from "#core/disruption/command/marking.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import { type CommandRecord, disruptingClaims } from "#core/model/command-record.ts";
+import type { Condition } from "#core/model/kubernetes.ts";
+import type { Node } from "#core/model/node.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
 import { NOW, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
 /** A cluster on which a simulated shell performs actions one by one, until its process is killed. */

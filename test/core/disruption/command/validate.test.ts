@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { validate } from "../../../../core/disruption/command/validate.ts";
-import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import type { CommandRecord } from "../../../../core/model/command-record.ts";
-import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
-import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
-import type { Snapshot } from "../../../../core/model/snapshot.ts";
-import { record } from "../../../support/builders.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { validate } from "#core/disruption/command/validate.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Budget, NodePool } from "#core/model/node-pool.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { record } from "#test/support/builders.ts";
 import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };

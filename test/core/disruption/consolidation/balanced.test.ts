@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { notWorthIt, scores } from "../../../../core/disruption/consolidation/balanced.ts";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import { reportOf } from "../../../../core/disruption/reports/report-of.ts";
+import { findCandidates } from "#core/disruption/cluster/candidate.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { notWorthIt, scores } from "#core/disruption/consolidation/balanced.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import { reportOf } from "#core/disruption/reports/report-of.ts";
 import { NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
 const balanced = nodePool("default", { consolidationPolicy: "Balanced" });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { validate } from "../../../../core/disruption/command/validate.ts";
-import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import type { PaidFor, PaidShare } from "../../../../core/model/paid-capacity.ts";
+import { findCandidates } from "#core/disruption/cluster/candidate.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { validate } from "#core/disruption/command/validate.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import type { PaidFor, PaidShare } from "#core/model/paid-capacity.ts";
 import { instanceType, type MachineParts, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 const ANY: PaidFor = { kind: "any" };

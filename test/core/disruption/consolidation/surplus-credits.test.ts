@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import type { CostSettings } from "../../../../core/model/prices.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import type { CostSettings } from "#core/model/prices.ts";
 import { instanceType, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { validate } from "../../../../core/disruption/command/validate.ts";
-import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import { reportOf } from "../../../../core/disruption/reports/report-of.ts";
-import { SCHEDULE } from "../../../../core/model/labels.ts";
-import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { validate } from "#core/disruption/command/validate.ts";
+import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import { reportOf } from "#core/disruption/reports/report-of.ts";
+import { SCHEDULE } from "#core/model/labels.ts";
+import type { Budget, NodePool } from "#core/model/node-pool.ts";
 import { NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 /** The scene is at noon. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { planDisruption } from "../../../../core/disruption/plan.ts";
-import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
+import { planDisruption } from "#core/disruption/plan.ts";
+import type { Budget, NodePool } from "#core/model/node-pool.ts";
 import { NOW, nodePool, pod, roomForAll, snapshot } from "../builders.ts";
 
 const DRIFTED = "2026-01-01T10:00:00Z";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Candidate } from "../../../../core/disruption/cluster/candidate.ts";
-import { CommandSize } from "../../../../core/disruption/node-sets/deletable-set.ts";
-import { sqliteNodeClaimStore } from "../../../../functions/adapters/store/sqlite-store.ts";
-import { seeded } from "../../../../lab/world/random.ts";
-import { command } from "../../../contracts/node-claim-store/contract.ts";
-import * as objects from "../../../support/objects.ts";
+import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import type { Candidate } from "#core/disruption/cluster/candidate.ts";
+import { CommandSize } from "#core/disruption/node-sets/deletable-set.ts";
+import { seeded } from "#lab/world/random.ts";
+import { command } from "#test/contracts/node-claim-store/contract.ts";
+import * as objects from "#test/support/objects.ts";
 
 type Moved = Pick<Candidate, "reschedulable">;
 

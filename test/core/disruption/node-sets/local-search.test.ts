@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { scenarioToSnapshot } from "../../../../cli/scenario/scenario.ts";
-import { poolBudgets } from "../../../../core/disruption/cluster/budget.ts";
-import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { isConsolidationCandidate } from "../../../../core/disruption/consolidation/consolidation.ts";
-import { trialFor } from "../../../../core/disruption/consolidation/simulate.ts";
-import { bestDeletableSet } from "../../../../core/disruption/node-sets/deletable-set.ts";
-import { improveNodeSet } from "../../../../core/disruption/node-sets/local-search.ts";
-import { bySavingsRatio, type NodeSetProblem } from "../../../../core/disruption/node-sets/savings-potential.ts";
-import { totalCost } from "../../../../core/disruption/prices/cost.ts";
-import { totalPrice } from "../../../../core/disruption/prices/savings.ts";
-import type { Snapshot } from "../../../../core/model/snapshot.ts";
-import { makeConsolidationTrial } from "../../../../core/scheduling/make-trial.ts";
-import { underutilizedCluster } from "../../../conformance/clusters/cluster.ts";
+import { scenarioToSnapshot } from "#cli/scenario/scenario.ts";
+import { poolBudgets } from "#core/disruption/cluster/budget.ts";
+import { type Candidate, findCandidates } from "#core/disruption/cluster/candidate.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { isConsolidationCandidate } from "#core/disruption/consolidation/consolidation.ts";
+import { trialFor } from "#core/disruption/consolidation/simulate.ts";
+import { bestDeletableSet } from "#core/disruption/node-sets/deletable-set.ts";
+import { improveNodeSet } from "#core/disruption/node-sets/local-search.ts";
+import { bySavingsRatio, type NodeSetProblem } from "#core/disruption/node-sets/savings-potential.ts";
+import { totalCost } from "#core/disruption/prices/cost.ts";
+import { totalPrice } from "#core/disruption/prices/savings.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
+import { underutilizedCluster } from "#test/conformance/clusters/cluster.ts";
 import { pod, snapshot } from "../builders.ts";
 
 function problemOf(cluster: Snapshot): NodeSetProblem {

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
-import type { Simulate } from "../../../../core/disruption/cluster/simulation.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { type RemovableSet, SetTrials } from "../../../../core/disruption/node-sets/set-trials.ts";
-import { worstLaunchPrice } from "../../../../core/disruption/prices/price.ts";
-import { totalPrice } from "../../../../core/disruption/prices/savings.ts";
-import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
-import type { DisruptionSettings } from "../../../../core/disruption/settings.ts";
-import type { InstanceType } from "../../../../core/model/instance-type.ts";
-import type { PlannedNodeClaim } from "../../../../core/model/plan.ts";
-import { requirementsFrom } from "../../../../core/requirements/requirements.ts";
+import { type Candidate, findCandidates } from "#core/disruption/cluster/candidate.ts";
+import type { Simulate } from "#core/disruption/cluster/simulation.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { type RemovableSet, SetTrials } from "#core/disruption/node-sets/set-trials.ts";
+import { worstLaunchPrice } from "#core/disruption/prices/price.ts";
+import { totalPrice } from "#core/disruption/prices/savings.ts";
+import { describeBlocked } from "#core/disruption/reports/wording.ts";
+import type { DisruptionSettings } from "#core/disruption/settings.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
+import { requirementsFrom } from "#core/requirements/requirements.ts";
 import { instanceType, NOW, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
 interface Stage {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type PodEvent, podEvents, withPodEvents } from "../../../../core/disruption/reports/pod-events.ts";
-import type { NodeClaim } from "../../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
-import type { Pod } from "../../../../core/model/pod.ts";
-import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../../support/builders.ts";
+import { type PodEvent, podEvents, withPodEvents } from "#core/disruption/reports/pod-events.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pod } from "#core/model/pod.ts";
+import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "#test/support/builders.ts";
 
 const claim = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] });
 const up = record({ instance: INSTANCE, initializedAt: NOW - 60_000 });

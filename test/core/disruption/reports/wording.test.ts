@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
-import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { newCommand } from "../../../../core/disruption/command/command.ts";
-import { commandFields, commandText, disruptingVia } from "../../../../core/disruption/reports/wording.ts";
-import type { CommandRecord } from "../../../../core/model/command-record.ts";
-import type { PlannedNodeClaim } from "../../../../core/model/plan.ts";
+import { findCandidates } from "#core/disruption/cluster/candidate.ts";
+import { viewCluster } from "#core/disruption/cluster/view.ts";
+import { newCommand } from "#core/disruption/command/command.ts";
+import { commandFields, commandText, disruptingVia } from "#core/disruption/reports/wording.ts";
+import type { CommandRecord } from "#core/model/command-record.ts";
+import type { PlannedNodeClaim } from "#core/model/plan.ts";
 import { NOW, planned, pod, snapshot } from "../builders.ts";
 
 const SPOT = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["spot"] }];

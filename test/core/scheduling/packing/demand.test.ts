@@ -1,16 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { PodSpec } from "../../../../core/model/pod.ts";
-import {
-  boundPod,
-  CATALOGUE,
-  instanceType,
-  nodePool,
-  nodeWithClaim,
-  pod,
-  pods,
-  type Scenario,
-} from "../../../support/scheduling/builders.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import { boundPod, CATALOGUE, instanceType, nodePool, nodeWithClaim, pod, pods, type Scenario } from "#test/support/scheduling/builders.ts";
 import { HOST, onDemand, type PackingProblem, packingProblemFor, packingScenarios, ZONE, zonesOf } from "./packing-builders.ts";
 
 const labels = { app: "web" };

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { has } from "../../../../core/requirements/requirement.ts";
-import { offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
-import { hasBit } from "../../../../core/scheduling/tables/bitset.ts";
-import { instanceType, nodePool, pod, pods } from "../../../support/scheduling/builders.ts";
+import { has } from "#core/requirements/requirement.ts";
+import { offeringGroupsFor } from "#core/scheduling/packing/offering-groups.ts";
+import { hasBit } from "#core/scheduling/tables/bitset.ts";
+import { instanceType, nodePool, pod, pods } from "#test/support/scheduling/builders.ts";
 import { onDemand, type PackingProblem, packingProblemFor, packingScenarios, ZONE } from "./packing-builders.ts";
 
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Contents } from "../../../../core/scheduling/packing/greedy-knapsack.ts";
-import { OptimalPacker } from "../../../../core/scheduling/packing/optimal-packer.ts";
-import { type NodeBatch, Packer, priceOf } from "../../../../core/scheduling/packing/packer.ts";
-import { ruinAndRecreate, single, VARIANTS } from "../../../../core/scheduling/packing/packing.ts";
-import { repackParts } from "../../../../core/scheduling/packing/repack-parts.ts";
-import { instanceType, nodePool, planFor, pods, type Scenario } from "../../../support/scheduling/builders.ts";
+import type { Contents } from "#core/scheduling/packing/greedy-knapsack.ts";
+import { OptimalPacker } from "#core/scheduling/packing/optimal-packer.ts";
+import { type NodeBatch, Packer, priceOf } from "#core/scheduling/packing/packer.ts";
+import { ruinAndRecreate, single, VARIANTS } from "#core/scheduling/packing/packing.ts";
+import { repackParts } from "#core/scheduling/packing/repack-parts.ts";
+import { instanceType, nodePool, planFor, pods, type Scenario } from "#test/support/scheduling/builders.ts";
 import { HOST, onDemand, type PackingProblem, packingProblemFor, packingScenarios } from "./packing-builders.ts";
 
 const optimalFor = ({ demand, offeringGroups, shadowPrices }: PackingProblem, maxSteps?: number): OptimalPacker =>

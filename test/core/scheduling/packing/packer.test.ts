@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nodeCost } from "../../../../core/offerings/node-cost.ts";
-import { type NodeBatch, Packer, type PackingVariant } from "../../../../core/scheduling/packing/packer.ts";
-import { instanceType, nodePool, pods } from "../../../support/scheduling/builders.ts";
+import { nodeCost } from "#core/offerings/node-cost.ts";
+import { type NodeBatch, Packer, type PackingVariant } from "#core/scheduling/packing/packer.ts";
+import { instanceType, nodePool, pods } from "#test/support/scheduling/builders.ts";
 import { type PackingProblem, POOLS, packingProblemFor, packingScenarios } from "./packing-builders.ts";
 
 const NODE_COST = nodeCost(undefined, {});

@@ -1,15 +1,15 @@
 import fc from "fast-check";
-import type { Offering } from "../../../../core/model/instance-type.ts";
-import type { CostSettings } from "../../../../core/model/prices.ts";
-import type { Snapshot } from "../../../../core/model/snapshot.ts";
-import { type Demand, demandOf } from "../../../../core/scheduling/packing/demand.ts";
-import { type OfferingGroup, offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
-import { ShadowPrices } from "../../../../core/scheduling/packing/shadow-prices.ts";
-import { nodeViews } from "../../../../core/scheduling/problem/node-view.ts";
-import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
-import { problemFor, type SchedulingProblem } from "../../../../core/scheduling/problem/problem.ts";
-import { TopologyState } from "../../../../core/scheduling/problem/topology-state.ts";
-import { instanceType, nodePool, pods, type Scenario, scenario, snapshotOf, ZONES } from "../../../support/scheduling/builders.ts";
+import type { Offering } from "#core/model/instance-type.ts";
+import type { CostSettings } from "#core/model/prices.ts";
+import type { Snapshot } from "#core/model/snapshot.ts";
+import { type Demand, demandOf } from "#core/scheduling/packing/demand.ts";
+import { type OfferingGroup, offeringGroupsFor } from "#core/scheduling/packing/offering-groups.ts";
+import { ShadowPrices } from "#core/scheduling/packing/shadow-prices.ts";
+import { nodeViews } from "#core/scheduling/problem/node-view.ts";
+import { pendingPods } from "#core/scheduling/problem/pending-pods.ts";
+import { problemFor, type SchedulingProblem } from "#core/scheduling/problem/problem.ts";
+import { TopologyState } from "#core/scheduling/problem/topology-state.ts";
+import { instanceType, nodePool, pods, type Scenario, scenario, snapshotOf, ZONES } from "#test/support/scheduling/builders.ts";
 
 export const ZONE = "topology.kubernetes.io/zone";
 export const HOST = "kubernetes.io/hostname";

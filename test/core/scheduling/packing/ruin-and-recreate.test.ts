@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../../core/model/plan.ts";
-import { instanceType, nodePool, planFor, pods } from "../../../support/scheduling/builders.ts";
+import type { Plan } from "#core/model/plan.ts";
+import { instanceType, nodePool, planFor, pods } from "#test/support/scheduling/builders.ts";
 import { onDemand, ZONE } from "./packing-builders.ts";
 
 const AMD = { nodeSelector: { "kubernetes.io/arch": "amd64" } };

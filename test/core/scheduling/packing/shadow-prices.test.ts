@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
-import { dot, ShadowPrices } from "../../../../core/scheduling/packing/shadow-prices.ts";
-import { solve } from "../../../../core/scheduling/solve.ts";
-import { instanceType, pods, snapshotOf } from "../../../support/scheduling/builders.ts";
+import { offeringGroupsFor } from "#core/scheduling/packing/offering-groups.ts";
+import { dot, ShadowPrices } from "#core/scheduling/packing/shadow-prices.ts";
+import { solve } from "#core/scheduling/solve.ts";
+import { instanceType, pods, snapshotOf } from "#test/support/scheduling/builders.ts";
 import { type PackingProblem, packingProblemFor, packingScenarios } from "./packing-builders.ts";
 
 const ROUNDING = 1e-9;

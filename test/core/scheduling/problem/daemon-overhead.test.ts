@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { InstanceType } from "../../../../core/model/instance-type.ts";
-import { conflictOf, requirementsFrom } from "../../../../core/requirements/requirements.ts";
-import { type Daemon, daemonGroups } from "../../../../core/scheduling/problem/daemon-overhead.ts";
-import { hasBit } from "../../../../core/scheduling/tables/bitset.ts";
-import { TypeTable } from "../../../../core/scheduling/tables/type-table.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import { conflictOf, requirementsFrom } from "#core/requirements/requirements.ts";
+import { type Daemon, daemonGroups } from "#core/scheduling/problem/daemon-overhead.ts";
+import { hasBit } from "#core/scheduling/tables/bitset.ts";
+import { TypeTable } from "#core/scheduling/tables/type-table.ts";
 
 const ARCH = "kubernetes.io/arch";
 const arch = fc.constantFrom("amd64", "arm64", "riscv64");

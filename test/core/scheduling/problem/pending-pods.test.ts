@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { NodeSelectorTerm } from "../../../../core/model/pod.ts";
-import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
-import { boundPod, pod, snapshotOf } from "../../../support/scheduling/builders.ts";
+import type { NodeSelectorTerm } from "#core/model/pod.ts";
+import { pendingPods } from "#core/scheduling/problem/pending-pods.ts";
+import { boundPod, pod, snapshotOf } from "#test/support/scheduling/builders.ts";
 
 const notOurs: NodeSelectorTerm = { matchExpressions: [{ key: "karpenter.sh/nodepool", operator: "DoesNotExist" }] };
 const arm: NodeSelectorTerm = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }] };

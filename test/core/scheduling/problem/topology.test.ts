@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../../core/model/plan.ts";
-import type { PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../../../../core/model/pod.ts";
-import { boundPod, nodePool, nodeWithClaim, planFor, pod, pods } from "../../../support/scheduling/builders.ts";
+import type { Plan } from "#core/model/plan.ts";
+import type { PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "#core/model/pod.ts";
+import { boundPod, nodePool, nodeWithClaim, planFor, pod, pods } from "#test/support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const web = { matchLabels: { app: "web" } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { PodSpec } from "../../../../core/model/pod.ts";
-import { podsByEffectiveZone } from "../../../../core/scheduling/reasons/effective-zones.ts";
-import { boundPod, nodePool, nodeWithClaim, pod, pods, type Scenario, snapshotOf, ZONES } from "../../../support/scheduling/builders.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import { podsByEffectiveZone } from "#core/scheduling/reasons/effective-zones.ts";
+import { boundPod, nodePool, nodeWithClaim, pod, pods, type Scenario, snapshotOf, ZONES } from "#test/support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const LABELS = { labels: { app: "web" } };

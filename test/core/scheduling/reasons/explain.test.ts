@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NodePool } from "../../../../core/model/node-pool.ts";
-import { solve } from "../../../../core/scheduling/solve.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
+import { solve } from "#core/scheduling/solve.ts";
 import {
   boundPod,
   daemonSet,
@@ -10,8 +10,8 @@ import {
   pod,
   type Scenario,
   snapshotOf,
-} from "../../../support/scheduling/builders.ts";
-import { FAILING_PODS } from "../../../support/scheduling/failing-pods.ts";
+} from "#test/support/scheduling/builders.ts";
+import { FAILING_PODS } from "#test/support/scheduling/failing-pods.ts";
 
 /** The reasons of each case, one on a line. */
 function published([about, cases]: (typeof FAILING_PODS)[number]): string {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { NodeSelectorRequirementWithMinValues } from "../../../../core/model/node-pool.ts";
-import { poolsWithoutTypes } from "../../../../core/scheduling/reasons/no-types.ts";
-import { CATALOGUE, instanceType, nodePool, snapshotOf } from "../../../support/scheduling/builders.ts";
+import type { NodeSelectorRequirementWithMinValues } from "#core/model/node-pool.ts";
+import { poolsWithoutTypes } from "#core/scheduling/reasons/no-types.ts";
+import { CATALOGUE, instanceType, nodePool, snapshotOf } from "#test/support/scheduling/builders.ts";
 
 const withRequirements = (requirements: readonly NodeSelectorRequirementWithMinValues[]) => {
   const pool = nodePool("default");

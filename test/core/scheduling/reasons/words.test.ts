@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { requirement } from "../../../../core/requirements/requirement.ts";
-import { intersectAll, requirementsFrom } from "../../../../core/requirements/requirements.ts";
-import { amountText, counted, inOrder, listed, requirementText, selectorText } from "../../../../core/scheduling/reasons/words.ts";
+import { requirement } from "#core/requirements/requirement.ts";
+import { intersectAll, requirementsFrom } from "#core/requirements/requirements.ts";
+import { amountText, counted, inOrder, listed, requirementText, selectorText } from "#core/scheduling/reasons/words.ts";
 
 it.for([
   { names: [], text: "none" },

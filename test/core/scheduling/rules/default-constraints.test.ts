@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { LabelSelector } from "../../../../core/model/kubernetes.ts";
-import type { Pod, TopologySpreadConstraint } from "../../../../core/model/pod.ts";
-import { selects } from "../../../../core/pods/label-selector.ts";
-import { type SelectorSources, withDefaultConstraints } from "../../../../core/scheduling/rules/default-constraints.ts";
-import { solve } from "../../../../core/scheduling/solve.ts";
-import { pod, pods, snapshotOf, ZONES } from "../../../support/scheduling/builders.ts";
+import type { LabelSelector } from "#core/model/kubernetes.ts";
+import type { Pod, TopologySpreadConstraint } from "#core/model/pod.ts";
+import { selects } from "#core/pods/label-selector.ts";
+import { type SelectorSources, withDefaultConstraints } from "#core/scheduling/rules/default-constraints.ts";
+import { solve } from "#core/scheduling/solve.ts";
+import { pod, pods, snapshotOf, ZONES } from "#test/support/scheduling/builders.ts";
 
 const ZONE: TopologySpreadConstraint = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
 const NOTHING: SelectorSources = { services: [], replicationControllers: [], replicaSets: [], statefulSets: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { PodSpec } from "../../../../core/model/pod.ts";
-import { relaxationSteps, requiredTerms } from "../../../../core/scheduling/rules/preferences.ts";
+import type { PodSpec } from "#core/model/pod.ts";
+import { relaxationSteps, requiredTerms } from "#core/scheduling/rules/preferences.ts";
 
 const term = (value: string) => ({ matchExpressions: [{ key: "zone", operator: "In" as const, values: [value] }] });
 const near = (app: string) => ({ topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } });

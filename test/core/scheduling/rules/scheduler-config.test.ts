@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readSchedulerConfig } from "../../../../core/scheduling/rules/scheduler-config.ts";
+import { readSchedulerConfig } from "#core/scheduling/rules/scheduler-config.ts";
 
 const ZONE = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" };
 const config = (...defaultConstraints: readonly unknown[]) => ({ podTopologySpread: { defaultConstraints } });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { NodeSelectorRequirementWithMinValues } from "../../../../core/model/node-pool.ts";
-import { requirementsFrom } from "../../../../core/requirements/requirements.ts";
-import { filterAdmitsClaim, NO_FILTER } from "../../../../core/scheduling/rules/topology-group.ts";
-import { RequirementSets } from "../../../../core/scheduling/tables/requirement-sets.ts";
+import type { NodeSelectorRequirementWithMinValues } from "#core/model/node-pool.ts";
+import { requirementsFrom } from "#core/requirements/requirements.ts";
+import { filterAdmitsClaim, NO_FILTER } from "#core/scheduling/rules/topology-group.ts";
+import { RequirementSets } from "#core/scheduling/tables/requirement-sets.ts";
 
 type Items = readonly NodeSelectorRequirementWithMinValues[];
 const ARCH = "kubernetes.io/arch";

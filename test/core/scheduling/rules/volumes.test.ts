@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { volumesOf } from "../../../../core/scheduling/rules/volumes.ts";
-import * as objects from "../../../support/objects.ts";
+import { volumesOf } from "#core/scheduling/rules/volumes.ts";
+import * as objects from "#test/support/objects.ts";
 import { snapshot } from "../../disruption/builders.ts";
 
 /** A pod with claims of one class each; each class has so many places, with the keys that `keyOf` gives. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { emptyBitset, hasBit, setBit } from "../../../../core/scheduling/tables/bitset.ts";
-import { Frontier } from "../../../../core/scheduling/tables/frontier.ts";
+import { emptyBitset, hasBit, setBit } from "#core/scheduling/tables/bitset.ts";
+import { Frontier } from "#core/scheduling/tables/frontier.ts";
 
 const amount = fc.integer({ min: 0, max: 6 });
 const type = fc.record({ price: fc.integer({ min: 1, max: 5 }), room: fc.tuple(amount, amount), allowed: fc.boolean() });

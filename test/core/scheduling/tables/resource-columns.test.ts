@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { InstanceType } from "../../../../core/model/instance-type.ts";
-import { allocatableOf } from "../../../../core/offerings/overhead.ts";
-import { ResourceColumns } from "../../../../core/scheduling/tables/resource-columns.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import { allocatableOf } from "#core/offerings/overhead.ts";
+import { ResourceColumns } from "#core/scheduling/tables/resource-columns.ts";
 
 const NAMES = ["cpu", "memory", "pods", "hugepages-2Mi", "hugepages-1Gi"] as const;
 const quantity = fc.constantFrom("1", "250m", "2", "1Gi", "1536Mi", "3G");

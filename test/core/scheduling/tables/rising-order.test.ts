@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { risingOrder } from "../../../../core/scheduling/tables/rising-order.ts";
+import { risingOrder } from "#core/scheduling/tables/rising-order.ts";
 
 const value = fc.oneof(fc.constantFrom(0, 0.1, 0.1000001, 0.10000011, 0.2), fc.double({ min: 0, max: 1e12, noNaN: true }));
 

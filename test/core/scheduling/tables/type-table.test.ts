@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { InstanceType } from "../../../../core/model/instance-type.ts";
-import { conflictOf, requirementsFrom } from "../../../../core/requirements/requirements.ts";
-import { hasBit } from "../../../../core/scheduling/tables/bitset.ts";
-import { TypeTable } from "../../../../core/scheduling/tables/type-table.ts";
+import type { InstanceType } from "#core/model/instance-type.ts";
+import { conflictOf, requirementsFrom } from "#core/requirements/requirements.ts";
+import { hasBit } from "#core/scheduling/tables/bitset.ts";
+import { TypeTable } from "#core/scheduling/tables/type-table.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { LaunchTemplate } from "../../../../core/model/fleet.ts";
-import { memoryMetrics } from "../../../../functions/adapters/metrics.ts";
-import { countLaunchFailures, countRefusedLaunch, reportUserDataSize } from "../../../../functions/lifecycle/launch/metrics.ts";
-import { nodeClass } from "../../../core/launch/support.ts";
-import { recordingLog } from "../../../support/fakes.ts";
+import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
+import type { LaunchTemplate } from "#core/model/fleet.ts";
+import { countLaunchFailures, countRefusedLaunch, reportUserDataSize } from "#functions/lifecycle/launch/metrics.ts";
+import { nodeClass } from "#test/core/launch/support.ts";
+import { recordingLog } from "#test/support/fakes.ts";
 
 it("each offering that a launch was refused is counted by zone, capacity type and reason", () => {
   const metrics = memoryMetrics();

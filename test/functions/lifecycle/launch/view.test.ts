@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { NodeClaim } from "../../../../core/model/node-claim.ts";
-import type { EC2NodeClass } from "../../../../core/model/node-class.ts";
-import type { Kind } from "../../../../core/ports/kubernetes.ts";
-import { launchTypes } from "../../../../functions/lifecycle/launch/view.ts";
-import { nodeOverlay, only } from "../../../core/node-overlay/builders.ts";
-import { CATALOGUE, nodePool } from "../../../support/scheduling/builders.ts";
+import type { NodeClaim } from "#core/model/node-claim.ts";
+import type { EC2NodeClass } from "#core/model/node-class.ts";
+import type { Kind } from "#core/ports/kubernetes.ts";
+import { launchTypes } from "#functions/lifecycle/launch/view.ts";
+import { nodeOverlay, only } from "#test/core/node-overlay/builders.ts";
+import { CATALOGUE, nodePool } from "#test/support/scheduling/builders.ts";
 
 type Deps = Parameters<typeof launchTypes>[3];
 

@@ -1,0 +1,26 @@
+import type { EC2Client } from "@aws-sdk/client-ec2";
+import { isThrottled } from "./errors.ts";
+import type { RequestPace } from "./request-pace.ts";
+
+/**
+ * Has each request of a client wait for its turn, retries included, and tells the pace when EC2 throttles one. Returns
+ * the same client.
+ */
+export function pacedEc2(client: EC2Client, pace: RequestPace): EC2Client {
+  client.middlewareStack.add(
+    (next, { commandName = "" }) =>
+      async (args) => {
+        const action = commandName.replace(/Command$/, "");
+        await pace.turn(action);
+        try {
+          return await next(args);
+        } catch (error) {
+          if (isThrottled(error)) await pace.throttled(action);
+          throw error;
+        }
+      },
+    // Behind the retry middleware, so that each attempt takes a token.
+    { step: "finalizeRequest", priority: "low", name: "paced" },
+  );
+  return client;
+}

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestPace as State } from "#core/model/request-pace.ts";
+import { ThrottledError } from "#core/ports/errors.ts";
+import type { Log } from "#core/ports/log.ts";
+import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { aheadOf, bucketOf, type RequestBucket } from "#core/request-pace/buckets.ts";
+import { type Drawn, draw, slowed, untouched } from "#core/request-pace/draw.ts";
+
+/** The pace of requests to EC2. */
+export interface RequestPace {
+  /**
+   * Resolves when a request of the action may be made. Throws ThrottledError with `retryAfterMs` when that is too far
+   * off to wait for.
+   */
+  turn(action: string): Promise<void>;
+  /** Tells that EC2 has throttled a request of the action. */
+  throttled(action: string): Promise<void>;
+}
+
+export interface RequestPaceOptions {
+  readonly store: Pick<NodeClaimStore, "swapPace">;
+  /** Account and region, "123456789012/us-west-2": functions with the same share their buckets. */
+  readonly account: string;
+  /** Whether nobody waits for these requests. */
+  readonly isBackground?: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+  /** Called with the ms that a request has waited, or will have to. */
+  readonly onWait?: (action: string, ms: number) => void;
+  /** Is told when this process begins and ends to keep a pace of its own. */
+  readonly log?: Pick<Log, "info" | "error">;
+}
+
+/**
+ * The longest wait inside of an invocation, ms: time that is waited is paid for, and takes from the time limit. No
+ * benchmark has tuned it.
+ */
+const MAX_WAIT_MS = 2_000;
+/**
+ * What is drawn ahead and not used within this time is given up. A quiet cluster asks once a minute. As many functions
+ * as run at once for one cluster hold no more than one bucket together.
+ */
+const HELD_MS = 300_000;
+/** Callers of one draw: more would have to wait for longer than MAX_WAIT_MS anyway. */
+const MAX_CALLS = 100;
+/**
+ * Draws that another function was faster than, until this one goes on alone. Of functions that begin in one moment each
+ * round of writes, some milliseconds, serves one.
+ */
+const MAX_TRIES = 60;
+/** How long a table that has failed is not asked again. */
+const ALONE_MS = 10_000;
+/** The part of EC2's bucket that a function takes which does not know of the others: ten may run at once. */
+const ALONE_SHARE = 0.1;
+
+interface Lane {
+  readonly bucket: RequestBucket;
+  readonly waiting: { readonly go: (waitMs: number) => void; readonly away: (awayMs: number) => void }[];
+  held: number;
+  heldUntil: number;
+  isDrawing: boolean;
+  /** The state as this process has seen it last; often still the present one. */
+  seen: State | undefined;
+  /** The pace of this process alone, for while the table does not answer. */
+  alone: State | undefined;
+  aloneUntil: number;
+}
+
+/**
+ * A pace that all functions of the stack share by the table: a draw is one conditional write for all that wait in this
+ * process, and looks at EC2 are drawn five at a time. While the table does not answer, each function keeps a pace of
+ * its own, a tenth of EC2's buckets.
+ */
+export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
+  const { store, account, isBackground = false, now = Date.now, sleep: wait = sleep, onWait = () => undefined, log } = options;
+  const lanes = new Map<string, Lane>();
+  const laneOf = (action: string): Lane => {
+    const known = lanes.get(action);
+    if (known !== undefined) return known;
+    const fresh = { held: 0, heldUntil: 0, isDrawing: false, seen: undefined, alone: undefined, aloneUntil: 0 };
+    const lane: Lane = { ...fresh, bucket: bucketOf(action), waiting: [] };
+    lanes.set(action, lane);
+    return lane;
+  };
+  const keyOf = (action: string): string => `${account}/${action}`;
+
+  /** Since when the table has not answered, ms. */
+  let aloneSince: number | undefined;
+  const goAlone = (lane: Lane, error: unknown): void => {
+    lane.aloneUntil = now() + ALONE_MS;
+    if (aloneSince !== undefined) return;
+    aloneSince = now();
+    log?.error("the pace of requests to EC2 cannot be shared; this function goes on at a tenth of it", { account, error });
+  };
+  const goTogether = (): void => {
+    if (aloneSince === undefined) return;
+    log?.info("the pace of requests to EC2 is shared again", { account, seconds: Math.round((now() - aloneSince) / 1_000) });
+    aloneSince = undefined;
+  };
+
+  /** Writes what `change` makes of the present state, and returns it; undefined when others are always faster. */
+  const swapped = async <T extends { readonly next: State }>(
+    action: string,
+    lane: Lane,
+    change: (state: State) => T | undefined,
+  ): Promise<T | undefined> => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const changed = change(lane.seen ?? untouched(lane.bucket, now()));
+      if (changed === undefined) return undefined;
+      const standing = await store.swapPace(keyOf(action), changed.next);
+      lane.seen =
+        standing === undefined ? { ...changed.next, version: changed.next.version + 1 } : standing === "nothing" ? undefined : standing;
+      if (standing === undefined) return changed;
+    }
+    return undefined;
+  };
+
+  const drawAlone = (lane: Lane, calls: number): Drawn => {
+    const bucket = { burst: lane.bucket.burst * ALONE_SHARE, perSecond: lane.bucket.perSecond * ALONE_SHARE };
+    const drawn = draw(lane.alone ?? untouched(bucket, now()), bucket, { now: now(), calls, maxWaitMs: MAX_WAIT_MS });
+    lane.alone = drawn.next;
+    return drawn;
+  };
+
+  const drawn = async (action: string, lane: Lane, calls: number): Promise<Drawn> => {
+    if (now() < lane.aloneUntil && lane.aloneUntil - now() <= ALONE_MS) return drawAlone(lane, calls);
+    const ahead = aheadOf(action);
+    try {
+      const answer = await swapped(action, lane, (state) =>
+        draw(state, lane.bucket, { now: now(), calls, ahead, maxWaitMs: MAX_WAIT_MS, isBackground }),
+      );
+      goTogether();
+      return answer ?? drawAlone(lane, calls);
+    } catch (error) {
+      goAlone(lane, error);
+      return drawAlone(lane, calls);
+    }
+  };
+
+  const serve = async (action: string, lane: Lane): Promise<void> => {
+    lane.isDrawing = true;
+    try {
+      while (lane.waiting.length > 0) {
+        const callers = lane.waiting.splice(0, MAX_CALLS);
+        const { waitsMs, awayMs, ahead } = await drawn(action, lane, callers.length);
+        lane.held = ahead;
+        lane.heldUntil = now() + HELD_MS;
+        for (const [i, { go, away }] of callers.entries()) {
+          const waitMs = waitsMs[i];
+          if (waitMs === undefined) away(awayMs[i - waitsMs.length] ?? MAX_WAIT_MS);
+          else go(waitMs);
+        }
+      }
+    } finally {
+      lane.isDrawing = false;
+    }
+  };
+
+  return {
+    async turn(action) {
+      const lane = laneOf(action);
+      if (lane.held > 0 && now() < lane.heldUntil) {
+        lane.held -= 1;
+        return;
+      }
+      const answer = new Promise<{ readonly waitMs: number } | { readonly awayMs: number }>((resolve) => {
+        lane.waiting.push({ go: (waitMs) => resolve({ waitMs }), away: (awayMs) => resolve({ awayMs }) });
+      });
+      if (!lane.isDrawing) await serve(action, lane);
+      const told = await answer;
+      if ("awayMs" in told) {
+        onWait(action, told.awayMs);
+        throw new ThrottledError(
+          `EC2 takes so many requests of ${action} a second, and the functions of this stack have used them up; the next one may be made in ${Math.ceil(told.awayMs / 1_000)} s.`,
+          { retryAfterMs: told.awayMs },
+        );
+      }
+      if (told.waitMs === 0) return;
+      onWait(action, told.waitMs);
+      await wait(told.waitMs);
+    },
+
+    async throttled(action) {
+      const lane = laneOf(action);
+      lane.held = 0;
+      const slow = (state: State): { readonly next: State } | undefined => {
+        const next = slowed(state, lane.bucket, now());
+        return next && { next };
+      };
+      if (lane.alone !== undefined) lane.alone = slow(lane.alone)?.next ?? lane.alone;
+      try {
+        await swapped(action, lane, slow);
+      } catch {
+        // Whoever draws next finds the table, or goes on alone.
+      }
+    },
+  };
+}

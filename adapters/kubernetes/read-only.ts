@@ -1,0 +1,14 @@
+import type { Transport } from "./transport.ts";
+
+/** The one POST that stores nothing: whether the caller may do something. */
+const REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+/**
+ * A transport that refuses every request but questions, so that no code above it can change the cluster.
+ */
+export function readOnly(send: Transport): Transport {
+  return (request) => {
+    if (request.method !== "GET" && request.path !== REVIEW) throw new Error(`${request.method} ${request.path}: this command only reads`);
+    return send(request);
+  };
+}
