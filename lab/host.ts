@@ -25,7 +25,8 @@ import { type Ec2Environments, ec2Environments } from "./world/ec2-environments.
 import { type Ec2Requests, type Ec2RequestsOptions, ec2Requests } from "./world/ec2-requests.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
 import { currentInvocation, type Invocation } from "./world/invocation.ts";
-import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
+import type { Message, Queue } from "./world/queue.ts";
+import { type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
 import { inTransactions } from "./world/transactions.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
