@@ -17,8 +17,8 @@ export const BREAKS: readonly Break[] = [
     edits: [
       {
         file: SET_ASIDE,
-        find: "if (problem !== undefined) setAside.push(",
-        replace: "if (problem !== undefined) throw new RangeError(problem);\n    if (problem !== undefined) setAside.push(",
+        find: "if (problem !== undefined) this.setAside.push(",
+        replace: "if (problem !== undefined) throw new RangeError(problem);\n    if (problem !== undefined) this.setAside.push(",
       },
     ],
   },

@@ -44,7 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "unreadable-pod",
     rule: "the node of a running pod that cannot be read takes no further pods",
     file: "core/set-aside/set-aside.ts",
-    from: 'held(node, "Pod", pod.metadata);',
+    from: 'this.#hold(node, "Pod", pod.metadata);',
     to: "",
     tests: BULKHEADS,
   },
