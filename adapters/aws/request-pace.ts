@@ -45,8 +45,8 @@ const HELD_MS = 300_000;
 /** Callers of one draw: more would have to wait for longer than MAX_WAIT_MS anyway. */
 const MAX_CALLS = 100;
 /**
- * Draws that another function was faster than, until this one keeps a pace of its own. Of functions that begin in one moment each
- * round of writes, some milliseconds, serves one.
+ * Draws that another function was faster than, until this one keeps a pace of its own. Of functions that begin in one
+ * moment each round of writes, some milliseconds, serves one.
  */
 const MAX_TRIES = 60;
 /** How long a table that has failed is not asked again. */
