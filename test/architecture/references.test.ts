@@ -12,9 +12,8 @@ const PLACES = [
   "events",
   "test",
   "docs",
-  "CHANGELOG.md",
-  "README.md",
-  "CONTRIBUTING.md",
+  ".github",
+  ...["AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "README.md", "SCOPE.md", "SECURITY.md"],
 ];
 const PROJECT = readTree(PLACES, [".ts", ".tsx", ".md", ".go"]);
 /** Enough for a planted case: what it may cite. */
