@@ -7,6 +7,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Quick start", link: "/quick-start" },
       { text: "Recipes", link: "/recipes" },
       { text: "Compare", link: "/compare" },
+      { text: "Where we differ", link: "/differences" },
       { text: "Deploy", link: "/deploy" },
       { text: "Migrate", link: "/migrate" },
       { text: "What it costs", link: "/costs" },
