@@ -31,6 +31,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     items: [
       { text: "Words", link: "/concepts" },
       { text: "Architecture", link: "/architecture" },
+      { text: "Coming from Karpenter's code", link: "/from-karpenter" },
       { text: "How a plan is found", link: "/how-a-plan-is-found" },
       { text: "A stateless controller", link: "/stateless-controller" },
       { text: "Decisions", link: "/decisions/README" },
