@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PRODUCT_FOLDERS } from "#test/support/folders.ts";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { ROOT, readTree, type SourceTree } from "./source-tree.ts";
 
 /** The most lines of a file of the product. */

@@ -1,4 +1,4 @@
-import { PRODUCT_FOLDERS } from "#test/support/folders.ts";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { importsOf, readTree, type SourceTree } from "./source-tree.ts";
 
 const EXPORTED = /^export (?:declare )?(?:async )?(?:function\*?|const|let|class|abstract class|interface|type|enum) (\w+)/gm;

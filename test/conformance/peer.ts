@@ -5,13 +5,15 @@
  * alike cases too. Exits 1 when a case differs.
  */
 import { existsSync } from "node:fs";
+import { programOptions } from "../support/program-options.ts";
 import { peerCaseFiles, readPeerCase } from "./peer/case.ts";
 import { type PeerVerdict, peerVerdict } from "./peer/verdict.ts";
 
 /** Maximum number of reasons printed for a case. */
 const SHOWN = 4;
 
-const [folder = "../shared/conformance/peer", ...parts] = process.argv.slice(2);
+const { positionals } = programOptions("usage: npm run -s conformance:peer -- [FOLDER] [PART...]", { allowPositionals: true });
+const [folder = "../shared/conformance/peer", ...parts] = positionals;
 const files = existsSync(folder)
   ? peerCaseFiles(folder).filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   : [];

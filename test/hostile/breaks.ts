@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { PRODUCT_FOLDERS } from "#test/support/folders.ts";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { type Edit, patchedTree } from "../support/patched-tree.ts";
 
 /** A rule of the project that is broken on purpose, so that one object of a tenant hurts others. */

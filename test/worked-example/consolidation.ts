@@ -10,7 +10,7 @@ import { DEFAULT_NODE_OVERHEAD_PRICE } from "#core/model/prices.ts";
 import { makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
 import { disruptionSettings } from "#functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
-import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
+import { WITH_SOLVE } from "../support/disruption/with-solve.ts";
 import { dollars, plural, table } from "./words.ts";
 
 const HOUR_MS = 3_600_000;

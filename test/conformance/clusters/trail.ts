@@ -7,8 +7,8 @@ import type { CostSettings } from "#core/model/prices.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { disruptionSettings } from "#functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
-import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
+import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
 
 /** A command with its result, ours or Karpenter's (test/go/cmd/oracle/converge.go writes the same format). */
 export interface Pass extends PlannedCommand {

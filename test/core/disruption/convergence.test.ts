@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { nodePrice } from "#core/disruption/prices/price.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
-import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { carryOut, hourlyCost } from "../../support/disruption/carry-out.ts";
+import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
 import { instanceType, nodePool, pod, snapshot } from "./builders.ts";
 
 const SIZES = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planDisruption } from "#core/disruption/plan.ts";
-import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
+import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
 import { daemonSet, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
 import * as disruption from "../disruption/builders.ts";
 
