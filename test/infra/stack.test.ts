@@ -100,9 +100,11 @@ describe("the stack", () => {
         return [id, sends.flatMap(({ Resource }) => list(Resource).flatMap((arn) => startedBy.get(arnOf(arn)) ?? []))];
       }),
     );
-    const reached = (id: string, seen: readonly string[] = []): readonly string[] =>
-      (next.get(id) ?? []).reduce((all, to) => (all.includes(to) ? all : reached(to, [...all, to])), seen);
-    const inLoops = functions.filter(([id]) => reached(id).includes(id)).map(([, { Properties }]) => Properties.FunctionName);
+    const reached = (id: string, seen = new Set<string>()): ReadonlySet<string> => {
+      for (const to of next.get(id) ?? []) if (!seen.has(to)) reached(to, seen.add(to));
+      return seen;
+    };
+    const inLoops = functions.filter(([id]) => reached(id).has(id)).map(([, { Properties }]) => Properties.FunctionName);
     expect(inLoops.toSorted()).toEqual(["catalog", "disruption", "lifecycle", "provision"].map((name) => `karpenter-serverless-${name}`));
     const allowing = functions.filter(([, { Properties }]) => Properties.RecursiveLoop === "Allow");
     expect(allowing.map(([, { Properties }]) => Properties.FunctionName).toSorted()).toEqual(inLoops.toSorted());

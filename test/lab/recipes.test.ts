@@ -53,7 +53,7 @@ function outcome({ nodes, pods, refused }: LabReport): string {
 }
 
 it("the page includes each file once, and plays it", () => {
-  const included = [...PAGE.matchAll(/^<<< \.\/(examples\/recipes\/\S+)$/gm)].map(([, file = ""]) => file);
+  const included = [...PAGE.matchAll(/^<<< \.\/(examples\/recipes\/\S+)$/gm)].map(([, file = ""]) => `docs/${file}`);
   const all = files.map((file) => `${FOLDER}/${file}`).toSorted();
   expect(included.toSorted()).toEqual(all);
   expect([...new Set(told.map(({ file }) => file))].toSorted()).toEqual(all);
