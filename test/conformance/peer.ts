@@ -1,6 +1,6 @@
 /**
  * Puts the cases of Karpenter's own suites to our solver and our disruption, and says for each: alike, another lawful
- * choice, or differing. `npm run -s conformance:peer [-- FOLDER [NAME-PART…]]`. In: NAME.scenario.json(.gz) beside
+ * choice, or differing. `npm run verify -- peer [FOLDER [NAME-PART…]]`. In: NAME.scenario.json(.gz) beside
  * NAME.expected.json, in FOLDER and its subfolders. Prints each case that is not alike, with why; with a NAME-PART the
  * alike cases too. Exits 1 when a case differs.
  */
