@@ -144,18 +144,10 @@ export const CHECKS: readonly Group[] = [
       },
       {
         name: "faults",
-        answers: "does a test fail when a rule is broken?",
-        file: "test/mutations/run.ts",
-        takes: "[--area AREA] [--only NAME]",
-        minutes: 60,
-        needs: [],
-      },
-      {
-        name: "planted-bugs",
-        answers: "does the simulation find bugs that are planted on purpose?",
-        file: "test/simulation/planted-bugs/run.ts",
-        takes: "[WORDS] [--part K/N]",
-        minutes: 30,
+        answers: "when a rule is broken on purpose, does a test or a seed of the simulation find it?",
+        file: "test/faults/run.ts",
+        takes: "[WORDS] [--area AREA] [--found-by unit|simulation] [--part K/N] [--list]",
+        minutes: 90,
         needs: [],
       },
       {

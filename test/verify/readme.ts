@@ -53,7 +53,7 @@ command that begins with \`node\` needs the Node of \`npm ci\`: \`export PATH=$P
 | \`contracts/\` | the ports' contracts: the store on SQLite, metric sums, price caps, the fake EC2 |
 | \`fake-aws/\`, \`iam/\`, \`harness/\` | the fake EC2 on the wire, the judge of the roles' policies, the harness of the stories |
 | \`infra/grafana/alerts.test.yaml\` | each alert rule fires in its situation, and is quiet in the like (\`promtool test rules\`) |
-| \`mutations/\` | each mutation still fits the code |
+| \`faults/\` | each planted fault still fits the code; \`npm run -s verify -- faults\` plants them |
 | \`architecture/\` | imports point downwards without circles, the core is pure, references resolve, comments fit 120 columns |
 | \`go/\`, \`e2e/cluster/\`, \`versus/karpenter/\` | Go modules with tests of their own: the oracle and kube-scheduler's filters, the control plane with fake kubelets, Karpenter |
 
@@ -63,7 +63,7 @@ ${BENCHES.map((group) => section(group, "npm run bench", "Benches print times an
 
 | you change | write |
 | --- | --- |
-| a rule of the core | a row in the table of its test; a law when it holds for all inputs; a mutation in \`mutations/areas/\` |
+| a rule of the core | a row in the table of its test; a law when it holds for all inputs; a fault in \`faults/areas/\` |
 | a write, or the order of writes | a story in \`lab/\`, and play \`npm run -s verify -- kills\` |
 | an adapter | a line of its contract in \`contracts/\` or its test under \`adapters/\` |
 | what the deployed stack may do | a story in \`e2e/stories/\`, a question in \`e2e/iam/\` |
