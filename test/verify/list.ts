@@ -211,7 +211,7 @@ export const CHECKS: readonly Group[] = [
         name: "e2e",
         answers: "the deployed stack, a real control plane and stand-ins of AWS: pods to nodes and back",
         file: "test/e2e/run.ts",
-        takes: "[STORY...]",
+        takes: "[STORY...] [--part K/N]",
         minutes: 22,
         needs: STACK,
       },
