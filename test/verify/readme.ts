@@ -20,7 +20,7 @@ export function readme(): string {
 
 Three commands: \`npm test\`; \`npm run verify -- WHAT\`, one kind of verification; \`npm run bench -- WHAT\`, a measurement.
 \`--help\` prints the lists below, and \`npm run -s verify -- e2e drain\` hands on what follows the name. This page is made
-from \`test/verify/list.ts\` and \`test/verify/benches.ts\` (\`npx vitest run test/verify -u\`).
+from \`test/verify/checks/\` and \`test/verify/benches.ts\` (\`npx vitest run test/verify -u\`).
 
 Minutes are of two cores, first builds left out; what a program needs beyond npm is in the last column. \`.ci/run\` uses
 the installed Go, Java, Maven and Python, and installs everything else. Short forms are \`npm run sim\`,
