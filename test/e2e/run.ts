@@ -16,9 +16,10 @@ import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
 
 /*
- * `npm run e2e [-- STORY…] [--part K/N]` plays stories on the deployed stack: real functions, queues, table and control
- * plane on this machine; only EC2 and the kubelets are stand-ins. In: names of stories; `--part 1/2` plays every second
- * one, for a run beside another. Out: one line a check, the figures, and `N passed, N failed` last. A story (stories/) calls kubectl and AWS and observes; it imports no code of functions/.
+ * `npm run e2e [-- STORY…] [--part K/N]` plays stories on the deployed stack: real functions, queues, table and
+ * control plane on this machine; only EC2 and the kubelets are stand-ins. In: names of stories; `--part 1/2` plays
+ * every second one, for a run beside another. Out: one line a check, the figures, and `N passed, N failed` last. A
+ * story (stories/) calls kubectl and AWS and observes; it imports no code of functions/.
  */
 
 const STORIES = {

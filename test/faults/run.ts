@@ -4,9 +4,9 @@ import { AREAS, faultsOf } from "./list.ts";
 import { Copy } from "./trial.ts";
 
 /*
- * `npm run -s verify -- faults [WORDS] [options]` plants faults one at a time in a copy of the project, and prints which
- * test or which seed of the simulation finds each. Exits 1 when a fault is missed or does not fit the code, 2 when the
- * tests fail without a fault.
+ * `npm run -s verify -- faults [WORDS] [options]` plants faults one at a time in a copy of the project, and prints
+ * which test or which seed of the simulation finds each. Exits 1 when a fault is missed or does not fit the code, 2
+ * when the tests fail without a fault.
  */
 const USAGE = `npm run -s verify -- faults [WORDS] [options]
   WORDS                       faults whose name or rule contains the words
