@@ -55,8 +55,8 @@ warm, the others do not: no phase of a cold plan is more than a quarter of it, h
 garbage collector, and most of a warm one makes plans cheaper.
 
 **Price.** Plans are 0.2 % above the exact optimum of small cases in the mean, 92 % of them are optimal
-(\`npm run -s bench:optimum\`). Of larger plans the search's part of the distance from the bound is at most 10.5 %
-(\`npm run -s bench:bound\`); at 100 pods a plan is known that is 3.3 % cheaper.
+(\`npm run -s bench -- optimum\`). Of larger plans the search's part of the distance from the bound is at most 10.5 %;
+at 100 pods a plan is known that is 3.3 % cheaper.
 
 **Bursts** are not cut into parts: 50,000 pods planned in five parts would start the first machines 1.9 s of CPU
 earlier, and cost 20 % more.

@@ -29,7 +29,7 @@ interface FilterAnswers {
 /** Maximum number of objections printed for each scenario and judge. */
 const SHOWN = 3;
 
-const { positionals } = programOptions("usage: npm run -s kube-judge -- FOLDER [NNN...]", { allowPositionals: true });
+const { positionals } = programOptions("usage: npm run -s verify -- kube-judge FOLDER [NNN...]", { allowPositionals: true });
 const [folder, ...chosen] = positionals;
 if (folder === undefined || !existsSync(folder)) {
   console.error(

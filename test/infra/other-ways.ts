@@ -79,9 +79,9 @@ async function byTerraform(account: MiniStack): Promise<void> {
 const WAYS: Readonly<Record<string, (account: MiniStack) => Promise<void>>> = {
   "the CDK's CLI, after its bootstrap": async (account) => {
     await type(documented("npm run -s synth"), account);
-    await type(documented("npm run -s bootstrap"), account);
+    await type(documented("npx -y aws-cdk@2.1148.1 bootstrap"), account);
     // A person is asked, and there is none.
-    await type(`${documented("npm run -s deploy")} -- --require-approval never`, account);
+    await type(`${documented("npx -y aws-cdk@2.1148.1 deploy")} --require-approval never`, account);
   },
   "SAM's CLI": async (account) => {
     await type(documented("npm run -s sam"), account);
