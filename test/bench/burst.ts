@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Kind } from "#core/ports/kubernetes.ts";
@@ -55,7 +55,7 @@ const objects: Partial<Record<Kind, readonly object[]>> = {
     },
   ],
 };
-const table = sqliteNodeClaimStore();
+const table = embeddedNodeClaimStore();
 const messages = { woken: 0, first: 0, last: 0 };
 let planned = 0;
 let began = 0;

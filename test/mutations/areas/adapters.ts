@@ -3,8 +3,9 @@ import type { Mutation } from "../mutation.ts";
 const CLIENT = ["test/adapters/kubernetes/client.test.ts"];
 const FLEET = ["test/adapters/aws/fleet.test.ts"];
 const BATCH = ["test/adapters/lambda/batch.test.ts"];
-const SQLITE = ["test/contracts/node-claim-store/sqlite.test.ts"];
+const EMBEDDED = ["test/contracts/node-claim-store/embedded.test.ts"];
 const DYNAMODB = ["test/adapters/store/dynamodb-store.test.ts"];
+const TABLE = ["test/adapters/store/table.test.ts"];
 const LIMITS = ["test/hostile/records.test.ts"];
 
 /** Rules of the adapters: what errors mean, and what of the table, EC2 and the API server must not be lost. */
@@ -111,7 +112,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "adapters/store/intent-batches.ts",
     from: "writes > left ||",
     to: "",
-    tests: SQLITE,
+    tests: EMBEDDED,
   },
   {
     name: "transactions-by-size",
@@ -119,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "adapters/store/intent-batches.ts",
     from: " || bytes + size > MAX_BYTES",
     to: "",
-    tests: SQLITE,
+    tests: EMBEDDED,
   },
   {
     name: "room-for-the-command",
@@ -127,7 +128,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "adapters/store/intent-batches.ts",
     from: "MAX_WRITES - (withCommand ? 1 : 0) - others.length",
     to: "MAX_WRITES - others.length",
-    tests: SQLITE,
+    tests: EMBEDDED,
   },
   {
     name: "embedded-numbers",
@@ -138,35 +139,51 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: LIMITS,
   },
   {
-    name: "embedded-versions",
-    rule: "the embedded store writes no record over a version that was not read",
-    file: "adapters/store/sqlite-store.ts",
-    from: '      write(() => {\n        if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {',
-    to: '      write(() => {\n        if (sql.claim.get(record.cluster, record.name)?.["version"] === undefined) {',
-    tests: SQLITE,
+    name: "record-over-unread-version",
+    rule: "the store writes no record over a version that was not read",
+    file: "adapters/store/claims.ts",
+    from: 'const isSame = { attribute: "version", equals: record.version } as const;',
+    to: 'const isSame = { attribute: "version", atMost: 1e9 } as const;',
+    tests: EMBEDDED,
   },
   {
     name: "repeated-write",
     rule: "a write that the SDK repeated, because its answer was lost, finds its own item and has succeeded",
-    file: "adapters/store/dynamodb-store.ts",
-    from: 'return failure.item?.["nonce"] === item["nonce"];',
-    to: "return false;",
+    file: "adapters/store/versioned-items.ts",
+    from: 'return refused === undefined || refused.item?.["nonce"] === item["nonce"];',
+    to: "return refused === undefined;",
     tests: DYNAMODB,
   },
   {
     name: "lease-in-transaction",
     rule: "intents are written only while the lease is held",
-    file: "adapters/store/dynamodb-store.ts",
-    from: "      const refused = await transact(table, [\n        leaseCheck(lease),\n        ...commandPuts,",
-    to: "      const refused = await transact(table, [\n        ...commandPuts,",
+    file: "adapters/store/intents.ts",
+    from: "    leaseCheck(lease),\n",
+    to: "",
     tests: DYNAMODB,
   },
   {
     name: "throttled-table",
     rule: "a table that throttles is asked again later",
-    file: "adapters/store/dynamodb-table.ts",
+    file: "adapters/store/table-dynamodb.ts",
     from: "/Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(error.name)",
     to: "/RequestLimitExceeded/.test(error.name)",
     tests: DYNAMODB,
+  },
+  {
+    name: "embedded-conditions",
+    rule: "the embedded table compares with an attribute that is absent as DynamoDB does",
+    file: "adapters/store/conditions.ts",
+    from: 'if (typeof value !== "number") return false;',
+    to: "",
+    tests: TABLE,
+  },
+  {
+    name: "unprocessed-reads",
+    rule: "what a batch of reads leaves unprocessed is asked for again",
+    file: "adapters/store/table-requests.ts",
+    from: "return answer.unprocessed;",
+    to: "return [];",
+    tests: TABLE,
   },
 ];

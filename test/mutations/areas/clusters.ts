@@ -2,7 +2,7 @@ import type { Mutation } from "../mutation.ts";
 
 const ENTRY = ["test/functions/shared/cluster-entry.test.ts"];
 const LEASE = ["test/functions/shared/lease.test.ts"];
-const STORE = ["test/contracts/node-claim-store/sqlite.test.ts"];
+const STORE = ["test/contracts/node-claim-store/embedded.test.ts"];
 
 /** Rules that keep the clusters of one stack, and the holders of one cluster's lease, apart. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -97,9 +97,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "lease-of-another-renewed",
     rule: "only the holder of the present token renews a lease",
-    file: "adapters/store/sqlite-store.ts",
-    from: "if (!isHeld(lease)) return undefined;",
-    to: "",
+    file: "adapters/store/leases.ts",
+    from: "by, if: isHeld(lease) })).isWritten;",
+    to: 'by, if: { absent: "nothing" } })).isWritten;',
     tests: STORE,
   },
   {

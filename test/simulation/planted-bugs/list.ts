@@ -7,7 +7,7 @@ export interface PlantedBug {
   readonly edits: readonly Edit[];
 }
 
-const SQLITE = "adapters/store/sqlite-store.ts";
+const CLAIMS = "adapters/store/claims.ts";
 const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const LAUNCH_GROUP = "functions/lifecycle/launch/launch-group.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
@@ -90,9 +90,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 60,
     edits: [
       {
-        file: SQLITE,
-        find: `if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {`,
-        replace: "if (sql.claim.get(record.cluster, record.name) === undefined) {",
+        file: CLAIMS,
+        find: `const isSame = { attribute: "version", equals: record.version } as const;`,
+        replace: `const isSame = { attribute: "version", atMost: 1e9 } as const;`,
       },
     ],
   },
@@ -101,9 +101,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 150,
     edits: [
       {
-        file: SQLITE,
-        find: `return held?.["holder"] === holder && held["token"] === token;`,
-        replace: "return held !== undefined;",
+        file: "adapters/store/leases.ts",
+        find: `    { attribute: "holder", equals: holder },\n    { attribute: "token", equals: token },\n`,
+        replace: "",
       },
     ],
   },
@@ -447,9 +447,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 40,
     edits: [
       {
-        file: SQLITE,
-        find: "byInstance: async (instanceId) => {",
-        replace: "byInstance: async (instanceId) => {\n      instanceId += instanceId;",
+        file: CLAIMS,
+        find: "const [item] = await query({ instanceId });",
+        replace: "const [item] = await query({ instanceId: instanceId + instanceId });",
       },
     ],
   },
@@ -588,7 +588,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "marks of offerings without capacity not read",
     within: 40,
-    edits: [{ file: SQLITE, find: "sql.unavailable.all(cluster, now).map(", replace: "sql.unavailable.all(cluster, now * 2).map(" }],
+    edits: [{ file: "adapters/store/marks.ts", find: "expiresAt > now)\n", replace: "expiresAt > now * 2)\n" }],
   },
   {
     name: "nodes expire after 21 minutes instead of 720 hours",
