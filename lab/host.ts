@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { type RequestPace, sharedRequestPace } from "#adapters/aws/request-pace.ts";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
@@ -43,7 +43,7 @@ export interface LabOptions {
   readonly catalogue?: Catalogue;
   /** Called before and after each remote call of a handler, so that a fault simulation can fail or kill it. */
   readonly hooks?: CallHooks;
-  /** The NodeClaim store; an SQLite store in memory when absent. It is closed with the lab. */
+  /** The NodeClaim store; one on a table in memory when absent. It is closed with the lab. */
   readonly store?: NodeClaimStore & { close(): void };
   /** How far the clock of the invocation that asks is ahead of virtual time, ms. Only handlers see the skew. */
   readonly skewMs?: (invocation: Invocation | undefined) => number;
@@ -167,7 +167,7 @@ export function createLab(options: LabOptions): Lab {
     batchSize,
     ...(queue === "claims" && lifecycles !== undefined && { maxConcurrency: lifecycles }),
   }));
-  const store = options.store ?? sqliteNodeClaimStore();
+  const store = options.store ?? embeddedNodeClaimStore({ now: () => clock.now() });
   const log: TimedLogRecord[] = [];
   const announcements: Announcement[] = [];
   const ids = world.random.fork("ids");

@@ -44,9 +44,9 @@ export async function openSource({
 
 async function openFile(file: string, cluster = LAB_CLUSTER): Promise<HistorySource> {
   if (!existsSync(file)) throw new InputError(`there is no file ${file}; the lab makes it: npm start -- my-manifests/ --history ${file}`);
-  const { sqliteNodeClaimStore } = await import("#adapters/store/sqlite-store.ts");
+  const { embeddedNodeClaimStore } = await import("#adapters/store/embedded-store.ts");
   try {
-    const store = sqliteNodeClaimStore(file);
+    const store = embeddedNodeClaimStore({ path: file });
     const now = await clockOf(store);
     if (now === undefined) throw new Error("it does not say when the lab ended");
     return { cluster, now, store, close: () => store.close() };

@@ -5,7 +5,8 @@ import { ownCaller } from "#adapters/aws/own-caller.ts";
 import { secretText } from "#adapters/aws/secret.ts";
 import { eksToken } from "#adapters/kubernetes/eks-token.ts";
 import { httpsTransport, type Transport } from "#adapters/kubernetes/transport.ts";
-import { dynamoClusterRecords } from "#adapters/store/dynamodb-clusters.ts";
+import { clusterRecords } from "#adapters/store/cluster-records.ts";
+import { dynamoTable } from "#adapters/store/table-dynamodb.ts";
 import { makeAddedStack, makeStacks, synthesized } from "#infra/synthesis.ts";
 import { awsAccount } from "./account.ts";
 import { s3Bucket } from "./bucket.ts";
@@ -29,7 +30,7 @@ export function awsPorts(region: string): InstallPorts {
       const { app, stack } = makeAddedStack(added);
       return JSON.stringify(app.synth().getStackByName(stack.stackName).template);
     },
-    clusterRecords: (tableName) => dynamoClusterRecords({ tableName, client: new DynamoDBClient({ region, credentials }) }),
+    clusterRecords: (name) => clusterRecords(dynamoTable({ name, client: new DynamoDBClient({ region, credentials }) })),
     eventSources: lambdaEventSources(caller("LAMBDA")),
     account: awsAccount(region, credentials, caller("LAMBDA")),
     bucket: (account) => s3Bucket(account, caller("S3")),

@@ -3,7 +3,8 @@ import type { Fault } from "../fault.ts";
 const CLIENT = ["test/adapters/kubernetes/client.test.ts"];
 const FLEET = ["test/adapters/aws/fleet.test.ts"];
 const BATCH = ["test/adapters/lambda/batch.test.ts"];
-const SQLITE = ["test/contracts/node-claim-store/sqlite.test.ts"];
+const EMBEDDED = ["test/contracts/node-claim-store/embedded.test.ts"];
+const TABLE = ["test/adapters/store/table.test.ts"];
 const DYNAMODB = ["test/adapters/store/dynamodb-store.test.ts"];
 const LIMITS = ["test/hostile/records.test.ts"];
 
@@ -128,14 +129,14 @@ export const FAULTS: readonly Fault[] = [
     rule: "a transaction holds 100 items at most",
     edits: [{ file: "adapters/store/intent-batches.ts", find: "writes > left ||", replace: "" }],
     foundBy: "unit",
-    within: SQLITE,
+    within: EMBEDDED,
   },
   {
     name: "transactions-by-size",
     rule: "a transaction holds 4 MB at most",
     edits: [{ file: "adapters/store/intent-batches.ts", find: " || bytes + size > MAX_BYTES", replace: "" }],
     foundBy: "unit",
-    within: SQLITE,
+    within: EMBEDDED,
   },
   {
     name: "room-for-the-command",
@@ -148,7 +149,7 @@ export const FAULTS: readonly Fault[] = [
       },
     ],
     foundBy: "unit",
-    within: SQLITE,
+    within: EMBEDDED,
   },
   {
     name: "embedded-numbers",
@@ -158,23 +159,27 @@ export const FAULTS: readonly Fault[] = [
     within: LIMITS,
   },
   {
-    name: "embedded-versions",
-    rule: "the embedded store writes no record over a version that was not read",
+    name: "record-over-unread-version",
+    rule: "the store writes no record over a version that was not read",
     edits: [
       {
-        file: "adapters/store/sqlite-store.ts",
-        find: '      write(() => {\n        if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {',
-        replace: '      write(() => {\n        if (sql.claim.get(record.cluster, record.name)?.["version"] === undefined) {',
+        file: "adapters/store/claims.ts",
+        find: 'const isSame = { attribute: "version", equals: record.version } as const;',
+        replace: 'const isSame = { attribute: "version", atMost: 1e9 } as const;',
       },
     ],
     foundBy: "unit",
-    within: SQLITE,
+    within: EMBEDDED,
   },
   {
     name: "repeated-write",
     rule: "a write that the SDK repeated, because its answer was lost, finds its own item and has succeeded",
     edits: [
-      { file: "adapters/store/dynamodb-store.ts", find: 'return failure.item?.["nonce"] === item["nonce"];', replace: "return false;" },
+      {
+        file: "adapters/store/versioned-items.ts",
+        find: 'return refused === undefined || refused.item?.["nonce"] === item["nonce"];',
+        replace: "return refused === undefined;",
+      },
     ],
     foundBy: "unit",
     within: DYNAMODB,
@@ -182,22 +187,30 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "lease-in-transaction",
     rule: "intents are written only while the lease is held",
-    edits: [
-      {
-        file: "adapters/store/dynamodb-store.ts",
-        find: "      const refused = await transact(table, [\n        leaseCheck(lease),\n        ...commandPuts,",
-        replace: "      const refused = await transact(table, [\n        ...commandPuts,",
-      },
-    ],
+    edits: [{ file: "adapters/store/intents.ts", find: "    leaseCheck(lease),\n", replace: "" }],
     foundBy: "unit",
     within: DYNAMODB,
+  },
+  {
+    name: "embedded-conditions",
+    rule: "the embedded table compares with an attribute that is absent as DynamoDB does",
+    edits: [{ file: "adapters/store/conditions.ts", find: 'if (typeof value !== "number") return false;', replace: "" }],
+    foundBy: "unit",
+    within: TABLE,
+  },
+  {
+    name: "unprocessed-reads",
+    rule: "what a batch of reads leaves unprocessed is asked for again",
+    edits: [{ file: "adapters/store/table-requests.ts", find: "return answer.unprocessed;", replace: "return [];" }],
+    foundBy: "unit",
+    within: TABLE,
   },
   {
     name: "throttled-table",
     rule: "a table that throttles is asked again later",
     edits: [
       {
-        file: "adapters/store/dynamodb-table.ts",
+        file: "adapters/store/table-dynamodb.ts",
         find: "/Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(error.name)",
         replace: "/RequestLimitExceeded/.test(error.name)",
       },
@@ -210,9 +223,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "a record is written only over the version that was read",
     edits: [
       {
-        file: "adapters/store/sqlite-store.ts",
-        find: `if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {`,
-        replace: "if (sql.claim.get(record.cluster, record.name) === undefined) {",
+        file: "adapters/store/claims.ts",
+        find: `const isSame = { attribute: "version", equals: record.version } as const;`,
+        replace: `const isSame = { attribute: "version", atMost: 1e9 } as const;`,
       },
     ],
     foundBy: "simulation",
@@ -223,9 +236,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "only the holder of the lease's last token writes",
     edits: [
       {
-        file: "adapters/store/sqlite-store.ts",
-        find: `return held?.["holder"] === holder && held["token"] === token;`,
-        replace: "return held !== undefined;",
+        file: "adapters/store/leases.ts",
+        find: `    { attribute: "holder", equals: holder },\n    { attribute: "token", equals: token },\n`,
+        replace: "",
       },
     ],
     foundBy: "simulation",
@@ -236,9 +249,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "the table finds a record by its instance id",
     edits: [
       {
-        file: "adapters/store/sqlite-store.ts",
-        find: "byInstance: async (instanceId) => {",
-        replace: "byInstance: async (instanceId) => {\n      instanceId += instanceId;",
+        file: "adapters/store/claims.ts",
+        find: "const [item] = await query({ instanceId });",
+        replace: "const [item] = await query({ instanceId: instanceId + instanceId });",
       },
     ],
     foundBy: "simulation",
@@ -249,9 +262,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "marks of unavailable offerings are read until they expire",
     edits: [
       {
-        file: "adapters/store/sqlite-store.ts",
-        find: "sql.unavailable.all(cluster, now).map(",
-        replace: "sql.unavailable.all(cluster, now * 2).map(",
+        file: "adapters/store/marks.ts",
+        find: "expiresAt > now)\n",
+        replace: "expiresAt > now * 2)\n",
       },
     ],
     foundBy: "simulation",

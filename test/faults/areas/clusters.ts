@@ -2,7 +2,7 @@ import type { Fault } from "../fault.ts";
 
 const ENTRY = ["test/functions/shared/cluster-entry.test.ts"];
 const LEASE = ["test/functions/shared/lease.test.ts"];
-const STORE = ["test/contracts/node-claim-store/sqlite.test.ts"];
+const STORE = ["test/contracts/node-claim-store/embedded.test.ts"];
 
 /** Rules that keep the clusters of one stack, and the holders of one cluster's lease, apart. */
 export const FAULTS: readonly Fault[] = [
@@ -137,7 +137,13 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "lease-of-another-renewed",
     rule: "only the holder of the present token renews a lease",
-    edits: [{ file: "adapters/store/sqlite-store.ts", find: "if (!isHeld(lease)) return undefined;", replace: "" }],
+    edits: [
+      {
+        file: "adapters/store/leases.ts",
+        find: "by, if: isHeld(lease) })).isWritten;",
+        replace: 'by, if: { absent: "nothing" } })).isWritten;',
+      },
+    ],
     foundBy: "unit",
     within: STORE,
   },

@@ -1,9 +1,9 @@
 import { it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { stackPriceContract } from "./contract.ts";
 
 const open = async () => {
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   return { store, close: async () => store.close() };
 };
 

@@ -1,13 +1,13 @@
 import { ConditionalCheckFailedException, DynamoDBClient, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
-import { dynamoClusterRecords } from "#adapters/store/dynamodb-clusters.ts";
-import { toItem } from "#adapters/store/dynamodb-table.ts";
+import { clusterRecords } from "#adapters/store/cluster-records.ts";
+import { dynamoTable, toItem } from "#adapters/store/table-dynamodb.ts";
 import type { ClusterRecord, UnreadableCluster } from "#core/model/cluster-record.ts";
 import { ConflictError } from "#core/ports/errors.ts";
 
 const dynamo = mockClient(DynamoDBClient);
-const records = dynamoClusterRecords({ tableName: "t", client: new DynamoDBClient({ region: "us-west-2" }) });
+const records = clusterRecords(dynamoTable({ name: "t", client: new DynamoDBClient({ region: "us-west-2" }) }));
 const ROLES = { lifecycle: "arn:aws:iam::111122223333:role/p/lifecycle/x", catalog: "arn:aws:iam::111122223333:role/p/catalog/x" };
 const record: ClusterRecord = { name: "b", state: "served", version: 3, sources: ["sweep"], roles: ROLES };
 const itemOf = ({ name, ...rest }: ClusterRecord, more: object = {}) => toItem({ pk: "clusters", sk: `cluster#${name}`, ...rest, ...more });

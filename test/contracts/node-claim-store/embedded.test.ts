@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { nodeClaimStoreContract, record } from "./contract.ts";
 
 describe("the contract of NodeClaimStore", () => {
-  const cases = nodeClaimStoreContract("sqlite", async () => {
-    const store = sqliteNodeClaimStore();
+  const cases = nodeClaimStoreContract("embedded", async () => {
+    const store = embeddedNodeClaimStore();
     return { store, close: async () => store.close() };
   });
   for (const { name, run } of cases) {
@@ -14,10 +14,10 @@ describe("the contract of NodeClaimStore", () => {
   }
 });
 
-it("a SQLite store keeps its state in a file, and two connections to the file see one state", async () => {
+it("an embedded store keeps its state in a file, and two connections to the file see one state", async () => {
   const folder = temporaryFolder("claims");
   const file = join(folder, "state.sqlite");
-  const [one, two] = [sqliteNodeClaimStore(file), sqliteNodeClaimStore(file)];
+  const [one, two] = [embeddedNodeClaimStore({ path: file }), embeddedNodeClaimStore({ path: file })];
   try {
     const made = await one.create(record("a"));
     const seen = await two.get("c1", "a");
@@ -28,7 +28,7 @@ it("a SQLite store keeps its state in a file, and two connections to the file se
     one.close();
     two.close();
   }
-  const later = sqliteNodeClaimStore(file);
+  const later = embeddedNodeClaimStore({ path: file });
   expect((await later.get("c1", "a"))?.version).toBe(2);
   later.close();
 });

@@ -1,8 +1,8 @@
-import { ConditionalCheckFailedException, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { QUANTILE_WINDOW_MS, SKETCH } from "#core/insight/metrics/sums.ts";
 import { isMetricName, type MetricName, metricOf } from "#core/ports/metric-registry.ts";
 import type { KeptGauge, MetricSums, SumIncrement } from "#core/ports/metric-sums.ts";
-import { calling, fromItem, queryPrefix, type Table, toItem, toValues } from "./dynamodb-table.ts";
+import type { Table, TableItem } from "./table.ts";
+import { tableRequests } from "./table-requests.ts";
 
 const SUM = "sum#";
 const WINDOW = "window#";
@@ -31,31 +31,21 @@ function chunks<T>(list: readonly T[], size: number): readonly (readonly T[])[] 
  * (TTL), and the last values of gauges are one item, `NAME|LABELS` to [value, ms]. DynamoDB adds numbers atomically, so
  * functions that run at the same time lose nothing. A write that the SDK repeats after a lost answer counts twice.
  */
-export function dynamoMetricSums(options: { readonly tableName: string; readonly client: Table["client"] }): MetricSums {
-  const table: Table = { client: options.client, name: options.tableName };
+export function metricSums(table: Table): MetricSums {
+  const { write, query } = tableRequests(table);
 
   const update = async (
     cluster: string,
     sk: string,
     attributes: readonly (readonly [string, unknown])[],
-    verb: "ADD" | "SET",
+    verb: "add" | "set",
     ttl?: number,
-  ) => {
+  ): Promise<void> => {
     for (const chunk of chunks(attributes, MAX_ATTRIBUTES)) {
-      const changes = chunk.map((_, i) => (verb === "ADD" ? `#a${i} :v${i}` : `#a${i} = :v${i}`)).join(", ");
-      const names = chunk.map(([name], i) => [`#a${i}`, name] as const);
-      const values = chunk.map(([, value], i) => [`:v${i}`, value] as const);
-      await calling(table, () =>
-        table.client.send(
-          new UpdateItemCommand({
-            TableName: table.name,
-            Key: toItem({ pk: partition(cluster), sk }),
-            UpdateExpression: `${verb} ${changes}${ttl === undefined ? "" : " SET #ttl = :ttl"}`,
-            ExpressionAttributeNames: Object.fromEntries([...names, ...(ttl === undefined ? [] : [["#ttl", "ttl"] as const])]),
-            ExpressionAttributeValues: toValues(Object.fromEntries([...values, ...(ttl === undefined ? [] : [[":ttl", ttl] as const])])),
-          }),
-        ),
-      );
+      const expiry = ttl === undefined ? {} : { ttl };
+      const changes = Object.fromEntries(chunk);
+      const by = verb === "add" ? { add: changes as Readonly<Record<string, number>>, set: expiry } : { set: { ...changes, ...expiry } };
+      await write({ update: { pk: partition(cluster), sk }, by });
     }
   };
 
@@ -64,9 +54,11 @@ export function dynamoMetricSums(options: { readonly tableName: string; readonly
       cluster,
       sk,
       increments.map(({ part, labels, value }) => [`${part}|${labels}`, value] as const),
-      "ADD",
+      "add",
       ttl,
     );
+
+  const all = (pk: string, prefix: string): Promise<readonly TableItem[]> => query({ pk, prefix, isConsistent: true });
 
   return {
     async add(cluster, { increments, gauges }, now) {
@@ -85,7 +77,7 @@ export function dynamoMetricSums(options: { readonly tableName: string; readonly
           cluster,
           GAUGES,
           gauges.map(({ name, labels, value }) => [`${name}|${labels}`, [value, now]] as const),
-          "SET",
+          "set",
         ),
       ]);
     },
@@ -93,10 +85,10 @@ export function dynamoMetricSums(options: { readonly tableName: string; readonly
     async read(cluster, now) {
       const pk = partition(cluster);
       const [sums, earlier, present, kept] = await Promise.all([
-        queryPrefix(table, pk, SUM),
-        queryPrefix(table, pk, `${WINDOW}${startOf(now) - QUANTILE_WINDOW_MS}#`),
-        queryPrefix(table, pk, `${WINDOW}${startOf(now)}#`),
-        queryPrefix(table, pk, GAUGES),
+        all(pk, SUM),
+        all(pk, `${WINDOW}${startOf(now) - QUANTILE_WINDOW_MS}#`),
+        all(pk, `${WINDOW}${startOf(now)}#`),
+        all(pk, GAUGES),
       ]);
       const numbers = [...sums, ...earlier, ...present].flatMap((item) => {
         const name = item.sk.slice(item.sk.lastIndexOf("#") + 1) as MetricName;
@@ -111,26 +103,11 @@ export function dynamoMetricSums(options: { readonly tableName: string; readonly
     },
 
     async moveMark(cluster, to) {
-      try {
-        const { Attributes } = await calling(table, () =>
-          table.client.send(
-            new UpdateItemCommand({
-              TableName: table.name,
-              Key: toItem({ pk: partition(cluster), sk: MARK }),
-              UpdateExpression: "SET #mark = :to",
-              ConditionExpression: "attribute_not_exists(#mark) OR #mark < :to",
-              ExpressionAttributeNames: { "#mark": "mark" },
-              ExpressionAttributeValues: toValues({ ":to": to }),
-              ReturnValues: "UPDATED_OLD",
-            }),
-          ),
-        );
-        const former = Attributes === undefined ? undefined : fromItem(Attributes)["mark"];
-        return typeof former === "number" ? former : undefined;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined;
-        throw error;
-      }
+      const condition = { anyOf: [{ absent: "mark" }, { attribute: "mark", below: to }] };
+      const moved = { update: { pk: partition(cluster), sk: MARK }, by: { set: { mark: to } }, if: condition };
+      const { isWritten, item } = await write(moved, { returns: "old" });
+      const former = item?.["mark"];
+      return isWritten && typeof former === "number" ? former : undefined;
     },
   };
 }
