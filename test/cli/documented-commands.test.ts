@@ -45,8 +45,6 @@ const RUN_BY: readonly (readonly [beginning: string, has: string, file: string, 
   ["npx -y aws-cdk@2.1148.1", "bootstrap", "test/infra/other-ways.ts", "npx -y aws-cdk@2.1148.1 bootstrap"],
   ["npx -y aws-cdk@2.1148.1", "deploy", "test/infra/other-ways.ts", "npx -y aws-cdk@2.1148.1 deploy"],
   ["sam deploy", "", "test/infra/other-ways.ts", "sam deploy"],
-  // Terraform itself is no package of npm or PyPI: its example is read, and what it asks of AWS is asked.
-  ["terraform", "", "test/infra/other-ways.ts", "aws_cloudformation_stack"],
   ["curl", "", "test/console/in-browser.ts", 'startsWith("curl ")'],
   ["alias", "", "docs/history.md", "alias"],
   ["export", "", "docs/history.md", "export"],
