@@ -4,8 +4,8 @@ import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
 import type { CatalogClusterDeps } from "#functions/catalog/entry.ts";
-import { activeStore } from "#functions/shared/active-store.ts";
 import type { Later, LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { eventSourceOf, FUNCTIONS } from "#infra/functions.ts";
 import { ringFromChanges } from "#lab/doorbells.ts";
@@ -105,7 +105,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
         caBundle: Buffer.from("a certificate authority of the lab").toString("base64"),
       },
       kubernetes: managedObjects(guarded(cluster.kubernetes, "kubernetes")),
-      store: activeStore(inTransactions(guarded(telling(table, cluster), "store")), clock.now),
+      store: inTransactions(guarded(telling(table, cluster), "store")),
       fleet: guarded(cluster.standing?.fleet(cloud.fleet) ?? cloud.fleet, "fleet"),
       wakeUps: guarded(queues, "wakeUps"),
       inventory: guarded(cloud.inventory, "inventory"),
@@ -114,6 +114,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       metrics: NO_METRICS,
       announcements: { announce: async () => {} },
       settings: DEFAULT_SETTINGS,
+      memory: new ProcessMemory(),
       ...{ now: clock.now, later: laterIn(clock), newId: () => ids.uuid(), isTold: true },
       async sleep(ms) {
         await service.charge();

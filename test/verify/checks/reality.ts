@@ -140,8 +140,7 @@ export const REALITY: Group = {
     },
     {
       name: "other-ways",
-      answers:
-        "does the stack come by the command lines of docs/deploy.md for the CDK's CLI and for SAM's?",
+      answers: "does the stack come by the command lines of docs/deploy.md for the CDK's CLI and for SAM's?",
       file: "test/infra/other-ways.ts",
       minutes: 1,
       needs: ["Python"],
