@@ -62,7 +62,7 @@ const settings = z.strictObject({
     .record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({}),
   /**
-   * An S3 bucket of this account and region that `npm run deploy` uploads the functions to, in place of the one that
+   * An S3 bucket of this account and region that `cdk deploy` uploads the functions to, in place of the one that
    * `cdk bootstrap` makes.
    */
   assetsBucket: z

@@ -19,7 +19,7 @@ import { type Held, SOFT_RULES, type SoftRule, softRulesHeld } from "./soft-rule
 import { asPlanned, asScheduled } from "./soft-rules/play-plan.ts";
 import { softScenario } from "./soft-rules/scenarios.ts";
 
-const { values, positionals } = programOptions("usage: npm run -s bench -- preferences -- [FOLDER] [--generated N]", {
+const { values, positionals } = programOptions("usage: npm run -s bench -- preferences [FOLDER] [--generated N]", {
   allowPositionals: true,
   options: { generated: { type: "string", default: "53" } },
 });
