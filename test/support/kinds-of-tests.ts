@@ -14,8 +14,12 @@ const CHANGES_ITS_PROCESS = /\b(?:mockClient|configureGlobal|vi\.(?:mock|doMock|
 /** Node removes the types of .ts files itself. It does not read JSX. */
 const NEEDS_VITE = /\.tsx$/;
 
-/** A whole lab, the simulation, another process, a bundle, a synthesised stack: each takes seconds. */
-const SLOW = /^(?:lab\/host\.ts|test\/simulation\/|node:child_process|node:worker_threads|esbuild|aws-cdk-lib)/;
+/**
+ * What takes seconds: a whole lab, the simulation, another process, a bundle, a synthesised stack, laws over drawn
+ * inputs, linear programs, an EC2 on the wire, workloads of benches, hostile objects, kept clusters.
+ */
+const SLOW =
+  /^(?:lab\/host\.ts|test\/(?:simulation|bench|hostile|conformance|e2e\/fake-aws|installer\/install\/world)\b|node:child_process|node:worker_threads|esbuild|aws-cdk-lib|fast-check|highs)/;
 
 /** The values that a file imports. An import of types alone loads nothing. */
 const IMPORT = /^(?:import|export)\b(?! type\b)[^;"']*?(?:\bfrom )?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
