@@ -1,39 +1,39 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { configDefaults, defineConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
+import { kindsOfTests } from "./test/support/kinds-of-tests.ts";
+
+const { unit, shared, alone } = kindsOfTests();
+
+/** What all projects share. A project that `extends` the root would make Vitest read this file again. */
+const common = {
+  pool: "threads" as const,
+  // Ends what hangs. A busy machine takes ten times as long as a quiet one.
+  testTimeout: 120_000,
+  setupFiles: ["test/support/setup.ts"],
+  env: {
+    // Children start in half the time when Node finds their code compiled; it checks each file's content itself.
+    NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node-compile"),
+    // The CDK's own rules only warn, after 5 s of preparation. `npm run synth` has them, and cdk-nag runs here too.
+    CDK_VALIDATION: "false",
+  },
+};
 
 /**
- * What setup.ts cannot put back after a test file: mocks of SDK clients, fast-check's defaults, modules and time of
- * vitest's own making.
+ * Node runs the sources as they are. Vite's module runner would transform each file, and would read each imported name
+ * through an object.
  */
-const CHANGES_ITS_PROCESS = /\b(?:mockClient|configureGlobal|vi\.(?:mock|doMock|useFakeTimers))\(/;
-
-const TESTS = join(import.meta.dirname, "test");
-const alone = readdirSync(TESTS, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".test.ts") && CHANGES_ITS_PROCESS.test(readFileSync(join(TESTS, file), "utf8")))
-  .map((file) => `test/${file}`);
-
-const elsewhere = [...configDefaults.exclude, "test/e2e/**"];
+const native = { ...common, isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
-    pool: "threads",
-    setupFiles: ["test/support/setup.ts"],
-    // Children start in half the time when Node finds their code compiled; it checks each file's content itself.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node-compile") },
+    // Vitest's default leaves one core free, which is half of a small machine.
+    maxWorkers: "100%",
+    // One after the other, since a worker ends where the next file is another project's.
     projects: [
-      {
-        extends: true,
-        // Reading the SDKs, the CDK and our own modules anew for each of some 220 files is half of all work: a worker
-        // reads them once.
-        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...elsewhere, ...alone], isolate: false },
-      },
-      {
-        extends: true,
-        // After the others, since a worker is not kept across a file that wants its own.
-        test: { name: "alone", include: alone, exclude: elsewhere, isolate: true, sequence: { groupOrder: 1 } },
-      },
+      // A worker of these two reads the SDKs, the CDK and our own modules once for all its files.
+      { test: { ...native, name: "shared", include: [...shared], sequence: { groupOrder: 0 } } },
+      { test: { ...native, name: "unit", include: [...unit], sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: "alone", include: [...alone], isolate: true, sequence: { groupOrder: 2 } } },
     ],
   },
 });

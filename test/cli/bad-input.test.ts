@@ -10,11 +10,10 @@ import type { Json } from "#core/lib/json.ts";
 import { type Random, seeded } from "#lab/world/random.ts";
 import { loadManifests, ManifestError } from "#manifests/read.ts";
 import { mutatedJson, mutatedText, ODD_TEXTS } from "../hostile/mutate.ts";
-import { FULL } from "../support/effort.ts";
+import { ODD_INPUTS } from "../support/effort.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const COMMANDS = [solveCommand, consolidateCommand, whatIfCommand, convertCommand];
-const ROUNDS = FULL ? 600 : 60;
 
 const folder = temporaryFolder("bad-input");
 
@@ -58,7 +57,7 @@ it.for(["solve", "consolidate", "what-if"])(
   "%s answers a scenario of any shape, or says in one sentence what is wrong",
   async (command) => {
     const random = seeded(16).fork(command);
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < ODD_INPUTS; round++) {
       const text = random.pick(SCENARIOS);
       const isText = random.next() < 0.2;
       const bad = isText ? mutatedText(text, random) : JSON.stringify(mutatedJson(JSON.parse(text) as Json, random));
@@ -70,14 +69,14 @@ it.for(["solve", "consolidate", "what-if"])(
 
 it("convert answers manifests of any shape, or says in one sentence what is wrong", async () => {
   const random = seeded(17);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ODD_INPUTS; round++) {
     await check(["convert", written("manifest.yaml", mutatedText(random.pick(MANIFESTS), random))], `round ${round}`);
   }
 });
 
 it("manifests of any shape are read, or refused with sentences", () => {
   const random = seeded(18);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ODD_INPUTS; round++) {
     const path = written("manifest.yaml", mutatedText(random.pick(MANIFESTS), random));
     try {
       loadManifests([path]);
@@ -100,7 +99,7 @@ it("options of any kind are answered, or refused in one sentence", async () => {
   const random = seeded(19);
   const scenario = written("good.json", SCENARIOS[0]);
   const OPTIONS = ["set", "budget", "family", "not-family", "capacity-type", "pool", "delete", "days", "decisions", "format", "table"];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ODD_INPUTS; round++) {
     const option = random.pick(OPTIONS as [string, ...string[]]);
     const value = random.pick<(random: Random) => string>([
       () => random.pick(ODD_TEXTS),

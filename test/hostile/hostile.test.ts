@@ -1,16 +1,14 @@
 import { expect, it } from "vitest";
 import { seeded } from "#lab/world/random.ts";
-import { FULL } from "../support/effort.ts";
+import { HOSTILE_OBJECTS, HOSTILE_SEEDS } from "../support/effort.ts";
 import { sourceOf } from "../support/patched-tree.ts";
 import { BREAKS } from "./breaks.ts";
 import type { Course } from "./course.ts";
 import { drawObject } from "./draw/draw.ts";
 import { breaches, lawfulObjects, MAX_PLANS_PER_POD, runSeed, SHARING_BOUND_MS, WAIT_TOLERANCE_MS } from "./law.ts";
 
-const SEEDS = FULL ? [1, 2, 3, 4, 12, 13] : [2, 13];
-
-it.for(SEEDS)("ordinary pods get the same beside the objects of seed %i as without them", { timeout: 120_000 }, async (seed) => {
-  const run = await runSeed(seed, FULL ? 400 : 100);
+it.for(HOSTILE_SEEDS)("ordinary pods get the same beside the objects of seed %i as without them", { timeout: 120_000 }, async (seed) => {
+  const run = await runSeed(seed, HOSTILE_OBJECTS);
   expect(run.objects.length).toBeGreaterThan(80);
   expect(run.breaches).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { solve } from "#core/scheduling/solve.ts";
 import { withoutUnreadable } from "#core/set-aside/set-aside.ts";
 import { NOW, pdb, pod, snapshot } from "../core/disruption/builders.ts";
 import { WITH_SOLVE } from "../support/disruption/with-solve.ts";
-import { FULL } from "../support/effort.ts";
+import { BATCH_STEP } from "../support/effort.ts";
 import { FULL_OBJECTS } from "./full-objects.ts";
 import { variantsOf } from "./variants.ts";
 
@@ -31,8 +31,6 @@ function decide(lists: Snapshot): void {
 
 /** So many variants are read at a time. */
 const BATCH = 50;
-/** Without FULL, a part of the batches. */
-const STEP = FULL ? 1 : 6;
 
 it.for(FULL_OBJECTS)(
   "no decision throws beside $what without one of its fields, or with an edge of its type",
@@ -43,7 +41,7 @@ it.for(FULL_OBJECTS)(
       ...SCENE,
       [list]: [...SCENE[list as "pods"], ...some.map(({ object }) => object as never)],
     });
-    for (let start = 0; start < variants.length; start += BATCH * STEP) {
+    for (let start = 0; start < variants.length; start += BATCH * BATCH_STEP) {
       const batch = variants.slice(start, start + BATCH);
       const together = throws(withAll(batch));
       if (together === undefined) continue;

@@ -1,9 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { clusterToken } from "#adapters/lambda/path-token.ts";
+import { manifestsCommand } from "#cli/manifests/command.ts";
+import { runCommandLine } from "#cli/run.ts";
 import { WELL_KNOWN_LABELS } from "#core/model/labels.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "#infra/functions.ts";
 import { manifests } from "#infra/manifests.ts";
@@ -346,8 +347,10 @@ describe("a bad command line", () => {
     { args: ["--bogus"], says: "there is no option --bogus; see npm run -s cli -- manifests --help" },
     { args: ["--cluster", "c", "--notify-token", "0123456789abcdef"], says: "of no use without --notify-url" },
     { args: ["--cluster", "c", "--admission-token", "0123456789abcdef"], says: "of no use without --admission-url" },
-  ])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
-    const { status, stderr, stdout } = spawnSync(process.execPath, ["cli/main.ts", "manifests", ...args], { encoding: "utf8" });
+  ])("a bad command line ends with one sentence and exit code 2: $args", async ({ args, says }) => {
+    let [stdout, stderr] = ["", ""];
+    const streams = { stdout: { write: (text: string) => (stdout += text) }, stderr: { write: (text: string) => (stderr += text) } };
+    const status = await runCommandLine([manifestsCommand], ["manifests", ...args], streams);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain(says);
   });

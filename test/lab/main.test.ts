@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { runLab } from "#lab/lab.ts";
+import { ManifestError } from "#manifests/read.ts";
+import { ArgumentError } from "#terminal/command-line.ts";
 
 const run = (...args: string[]) => spawnSync(process.execPath, ["lab/main.ts", ...args], { encoding: "utf8" });
 
@@ -29,12 +32,24 @@ it.for([
     says: "--report: there is no folder no-such; create it, or name another file",
   },
   { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
-])("bad input is one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
+])("bad input is refused in one sentence, and nothing is printed: $args", async ({ args, says }) => {
+  const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const error = await runLab(args).catch((thrown: unknown) => thrown);
+  const calls = printed.mock.calls.length;
+  printed.mockRestore();
+  expect(error instanceof ArgumentError || error instanceof ManifestError).toBe(true);
+  expect({ message: (error as Error).message, calls }).toEqual({ message: says, calls: 0 });
+});
+
+it.for([
+  { args: ["--bogus"], says: "there is no option --bogus; see npm start -- --help" },
+  { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
+])("the program prints only that sentence and ends with exit code 2: $args", ({ args, says }) => {
   const { status, stderr, stdout } = run(...args);
   expect({ status, stderr, stdout }).toEqual({ status: 2, stderr: `${says}\n`, stdout: "" });
 });
 
-it("plays a story by its name, where the story says", { timeout: 30_000 }, () => {
+it("plays a story by its name, where the story says", () => {
   const { status, stdout } = run("replace");
   expect(status).toBe(0);
   expect(stdout).toContain("those of ap-northeast-2");

@@ -32,6 +32,7 @@ command that begins with \`node\` needs the Node of \`npm ci\`: \`export PATH=$P
 | command | answers | minutes | needs |
 | --- | --- | --- | --- |
 | \`npx vitest run test/core/launch\` | the tests of one folder: tests mirror the sources | – | npm |
+| \`npm run test:unit\` | the quick files of \`npm test\`: those that load no lab, process, synthesis or drawn inputs (\`test/support/kinds-of-tests.ts\`) | 0.5 | npm |
 | \`npm test\` | do the rules hold? Tables, laws (fast-check), scenarios, the lab's stories, architecture and documents | 2 | npm |
 | \`PROPERTY_SEED=7 npm test\` | do the laws hold for other values? Without the variable the seed is 1 | 2 | npm |
 | \`npm run check\` | lint (\`npm run lint\`), types (\`npm run types\`), \`npm test\`, bundles (\`npm run build\`) | 3 | npm |

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createCipheriv } from "node:crypto";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { HistoryEntry } from "#core/model/history-entry.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
@@ -66,13 +67,11 @@ export function command(id: string, fields: Partial<CommandRecord> = {}): Comman
   };
 }
 
-/** Bytes of a linear congruential generator, which no compression makes smaller. */
+/** Bytes of a block cipher's stream, the same for each seed, which no compression makes smaller. */
 function noise(seed: number, length: number): Uint8Array {
-  let state = seed;
-  return Uint8Array.from({ length }, () => {
-    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
-    return state >>> 24;
-  });
+  const key = Buffer.alloc(16);
+  key.writeUInt32BE(seed);
+  return createCipheriv("aes-128-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(length));
 }
 
 const conflicts = (act: Promise<unknown>): Promise<void> => assert.rejects(act, { name: "ConflictError" });
