@@ -18,7 +18,8 @@ export function admits(requirements: OfferingRequirements, offering: Offering): 
   return !isUsedUp(offering) && admitsOffering(requirements, offering);
 }
 
-function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
+/** Whether the offering is a reservation with no instance left. */
+export function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
   return capacityType === "reserved" && reservationCapacity !== undefined && reservationCapacity <= 0;
 }
 
