@@ -1,4 +1,4 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
-import "../terminal/check-node.mjs";
+import "#terminal/check-node.mjs";
 
 await import("./main.ts");

@@ -1,3 +1,3 @@
-import "../terminal/check-node.mjs";
+import "#terminal/check-node.mjs";
 
 await import("./main.ts");

@@ -95,7 +95,7 @@ export function shortName(context: string): string {
 async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partial<Settings>): Promise<readonly Readable[]> {
   const [{ openLive }, { kubeconfigCluster }] = await Promise.all([
     import("../what-if/live.ts"),
-    import("#installer/installation/kubeconfig.ts"),
+    import("#installer/account/kubeconfig.ts"),
   ]);
   const named = await Promise.all(
     clusters.map(async (choice) =>
@@ -139,7 +139,7 @@ async function withAdded(
   const [{ DynamoDBClient }, { dynamoClusterRecords }, { servingBy }] = await Promise.all([
     import("@aws-sdk/client-dynamodb"),
     import("#adapters/store/dynamodb-clusters.ts"),
-    import("#installer/installation/serving.ts"),
+    import("#installer/account/serving.ts"),
   ]);
   const records = await dynamoClusterRecords({ tableName, client: new DynamoDBClient({ region }) }).list();
   return servingBy(named, records).names;

@@ -28,7 +28,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const now = Date.now;
   const { tableName } = config;
   // One client for all that is in the table, so that an invocation opens one connection to it.
-  const client = dynamoClient();
+  const client = dynamoClient(config.region);
   const sums = dynamoMetricSums({ tableName, client });
   const served = servedClusters({ variable: config.clusters, records: dynamoClusterRecords({ tableName, client }), log, now });
   const store = dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays });

@@ -13,14 +13,14 @@ import { PROGRAM } from "#settings/program.ts";
 import { SETTINGS } from "#settings/setting-table.ts";
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { type Serving, servingOf, tableOfRecords } from "../installation/serving.ts";
+import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
 import { deployAddedStack, readDeployedCluster } from "./added-stack.ts";
-import { type CheckResult, fault, judge, ok, type Verdict } from "./checks.ts";
-import { fitEventSources } from "./event-sources.ts";
-import type { Facts } from "./facts.ts";
+import { type CheckResult, fault, judge, ok, type Verdict } from "../checks/checks.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import type { Facts } from "../checks/facts.ts";
 import type { InstallOptions } from "./options.ts";
-import type { InstallPorts } from "./ports.ts";
-import { isOurs, namesOf, type StackState } from "./stack-state.ts";
+import type { InstallPorts } from "../account/ports.ts";
+import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 
 /** What was found of a stack to which a cluster is added. */
 export interface Addition {

@@ -1,6 +1,6 @@
 import { parseAllDocuments } from "yaml";
 import { VERSION_ANNOTATION } from "#infra/manifests.ts";
-import type { ClusterApi, KubeObject } from "./ports.ts";
+import type { ClusterApi, KubeObject } from "../account/ports.ts";
 
 export interface Applying {
   readonly api: ClusterApi;

@@ -1,7 +1,7 @@
 import { InputError } from "#terminal/input-error.ts";
-import { mendOf } from "./mends.ts";
-import type { StackEvent, Stacks } from "./ports.ts";
-import { isBegin, type StackState } from "./stack-state.ts";
+import { mendOf } from "./fixes.ts";
+import type { StackEvent, Stacks } from "../account/ports.ts";
+import { isBegin, type StackState } from "../account/stack-state.ts";
 
 export interface Deployment {
   readonly name: string;

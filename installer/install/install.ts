@@ -6,19 +6,19 @@ import { manifests } from "#infra/manifests.ts";
 import type { DeploymentSettings } from "#infra/settings.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { servingBy, tableOfRecords } from "../installation/serving.ts";
+import { servingBy, tableOfRecords } from "../account/serving.ts";
 import { type Addition, addCluster, additionPlan, additionTo, judgeAddition } from "./add-cluster.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
-import { checkLines, judge, ok } from "./checks.ts";
+import { checkLines, judge, ok } from "../checks/checks.ts";
 import { deployStack, StackFailed } from "./deploy-stack.ts";
-import { fitEventSources } from "./event-sources.ts";
-import { type Facts, nodeRoleOf } from "./facts.ts";
-import { observe } from "./observe.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import { type Facts, nodeRoleOf } from "../checks/facts.ts";
+import { observe } from "../checks/observe-account.ts";
 import type { InstallOptions } from "./options.ts";
-import type { Bucket, InstallPorts } from "./ports.ts";
-import { namesOf, type StackState } from "./stack-state.ts";
+import type { Bucket, InstallPorts } from "../account/ports.ts";
+import { namesOf, type StackState } from "../account/stack-state.ts";
 import { assetsOf, upload } from "./upload.ts";
-import { keepingWayIn, nextWayIn } from "./ways-in.ts";
+import { keepingWayIn, nextWayIn } from "./endpoint-options.ts";
 
 /**
  * Installs into a cluster: checks, uploads the code, deploys the stack, and applies the manifests. Each step looks what

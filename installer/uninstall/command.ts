@@ -22,13 +22,13 @@ export const uninstallCommand = defineCommand({
     "dry-run": { type: "flag", description: "say what would be removed; change nothing" },
   },
   run: async ({ values }, print) => {
-    const [{ uninstall }, { uninstallPorts }] = await Promise.all([import("./uninstall.ts"), import("./aws-ports.ts")]);
+    const [{ uninstall }, { awsPorts }] = await Promise.all([import("./uninstall.ts"), import("../account/aws-ports.ts")]);
     const { cluster, region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "", stack = DEFAULT_STACK } = values;
     if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
     const { drain, yes, "dry-run": dryRun, "keep-nodes": keepNodes, "start-karpenter": startKarpenter, deployment } = values;
     try {
       const options = { cluster, region, stackName: stack, drain, keepNodes, startKarpenter, deployment, yes, dryRun };
-      return await uninstall(options, uninstallPorts(region), print);
+      return await uninstall(options, awsPorts(region), print);
     } catch (error) {
       if (!(error instanceof Error) || error instanceof InputError) throw error;
       throw new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`);

@@ -1,7 +1,7 @@
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import type { StackState } from "../install/stack-state.ts";
-import type { LeftBehind, UninstallPorts } from "./ports.ts";
+import type { StackState } from "../account/stack-state.ts";
+import type { LeftBehind, UninstallPorts } from "../account/ports.ts";
 import { forget, leave, type Served } from "./record.ts";
 import { removeStack, type UninstallOptions } from "./stack.ts";
 

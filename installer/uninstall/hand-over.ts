@@ -5,18 +5,11 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { REGISTRATIONS } from "#core/node-pool/registration-health.ts";
 import { ConflictError, NotFoundError } from "#core/ports/errors.ts";
-import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import type { ClusterApi, KubeObject } from "../install/ports.ts";
-import { isReady, type KarpenterDeployment, objectOf, replicasBefore, scaleUp } from "../karpenter/deployment.ts";
-import { type HeldLease, holdLease, runningLease } from "../karpenter/lease.ts";
-
-/** The records of a cluster, as far as they are ended here. */
-export type Records = Pick<
-  NodeClaimStore,
-  "list" | "remove" | "commands" | "removeCommand" | "acquireLease" | "renewLease" | "releaseLease"
->;
+import type { ClusterApi, KubeObject, Records } from "../account/ports.ts";
+import { isReady, type KarpenterDeployment, objectOf, replicasBefore, scaleUp } from "../migrate/karpenter-deployment.ts";
+import { type HeldLease, holdLease, runningLease } from "../migrate/karpenter-lease.ts";
 
 export interface HandOver {
   readonly cluster: string;

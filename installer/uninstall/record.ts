@@ -7,10 +7,10 @@ import { ConflictError } from "#core/ports/errors.ts";
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { isAddedStack } from "../install/added-stack.ts";
-import { fitEventSources } from "../install/event-sources.ts";
-import type { StackState } from "../install/stack-state.ts";
-import { type Serving, tableOfRecords } from "../installation/serving.ts";
-import type { UninstallPorts } from "./ports.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import type { StackState } from "../account/stack-state.ts";
+import { type Serving, tableOfRecords } from "../account/serving.ts";
+import type { UninstallPorts } from "../account/ports.ts";
 import { removeStack } from "./stack.ts";
 
 /** What of a stack is about a cluster. */

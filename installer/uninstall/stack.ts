@@ -1,7 +1,7 @@
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { reasons, removed, settled } from "../install/deploy-stack.ts";
-import type { InstallPorts } from "../install/ports.ts";
+import type { InstallPorts } from "../account/ports.ts";
 
 export interface UninstallOptions {
   readonly cluster: string;

@@ -3,14 +3,13 @@ import { addedStackName } from "#infra/role-names.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
-import type { ClusterApi, InstallPorts, KubeObject } from "../install/ports.ts";
-import { isOurs } from "../install/stack-state.ts";
-import { servingOf } from "../installation/serving.ts";
-import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../karpenter/deployment.ts";
+import type { ClusterApi, InstallPorts, KubeObject, UninstallPorts } from "../account/ports.ts";
+import { isOurs } from "../account/stack-state.ts";
+import { servingOf } from "../account/serving.ts";
+import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../migrate/karpenter-deployment.ts";
 import { uninstallGone } from "./gone.ts";
 import { handOver } from "./hand-over.ts";
 import { type NodeObjects, nodeObjects } from "./nodes.ts";
-import type { UninstallPorts } from "./ports.ts";
 import { forget, leave, ownStackOf, type Served, writeState } from "./record.ts";
 import { removeStack, type UninstallOptions } from "./stack.ts";
 

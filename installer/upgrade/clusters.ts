@@ -6,12 +6,11 @@ import { isDeepStrictEqual } from "node:util";
 import { manifests } from "#infra/manifests.ts";
 import type { Print } from "#terminal/command.ts";
 import { applyObjects, objectsOf, removeOutdated, staysOthers } from "../install/apply-manifests.ts";
-import { type CheckResult, fault, note, ok, type Verdict } from "../install/checks.ts";
+import { type CheckResult, fault, note, ok, type Verdict } from "../checks/checks.ts";
 import { webhooks } from "../install/install.ts";
-import type { ClusterApi, KubeObject } from "../install/ports.ts";
-import type { StackState } from "../install/stack-state.ts";
+import type { ClusterApi, KubeObject, UpgradePorts } from "../account/ports.ts";
+import type { StackState } from "../account/stack-state.ts";
 import { type FieldPath, lostFields, lostVersions, pathText, says } from "./definitions.ts";
-import type { UpgradePorts } from "./ports.ts";
 
 type Outputs = StackState["outputs"];
 

@@ -7,19 +7,19 @@ import type { DeploymentSettings } from "#infra/settings.ts";
 import { PROGRAM } from "#settings/program.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { doctor } from "../doctor/doctor.ts";
+import { doctor } from "../checks/doctor.ts";
 import { deployAddedStack, readDeployedCluster } from "../install/added-stack.ts";
-import { type CheckResult, checkLines, judge } from "../install/checks.ts";
+import { type CheckResult, checkLines, judge } from "../checks/checks.ts";
 import { reasons, settled } from "../install/deploy-stack.ts";
-import { fitEventSources } from "../install/event-sources.ts";
-import { observe } from "../install/observe.ts";
-import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import { observe } from "../checks/observe-account.ts";
+import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 import { assetsOf, upload } from "../install/upload.ts";
-import { type Serving, servingOf, tableOfRecords } from "../installation/serving.ts";
+import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
 import { changeLines, changeSummary } from "./change-set.ts";
-import type { ChangeSet } from "./change-sets.ts";
+import type { ChangeSet } from "../account/change-sets.ts";
 import { checkDefinitions, finishCluster, prepareCluster } from "./clusters.ts";
-import type { UpgradePorts } from "./ports.ts";
+import type { UpgradePorts } from "../account/ports.ts";
 import { schemaVerdict } from "./schema.ts";
 
 export interface UpgradeOptions {

@@ -28,19 +28,19 @@ const [
   import("#cli/run.ts"),
   import("#lab/lab.ts"),
   import("#installer/install/install.ts"),
-  import("#installer/status/status.ts"),
-  import("#installer/doctor/doctor.ts"),
+  import("#installer/checks/status.ts"),
+  import("#installer/checks/doctor.ts"),
   import("#installer/upgrade/upgrade.ts"),
   import("#installer/uninstall/uninstall.ts"),
-  import("#installer/adopt/adopt.ts"),
-  import("#installer/adopt/table.ts"),
+  import("#installer/migrate/adopt.ts"),
+  import("#installer/migrate/table.ts"),
 ]);
 const [{ parseSettings }, { World }, { Installed }, { Older }, { KarpenterWorld }, builders] = await Promise.all([
   import("#infra/settings.ts"),
   import("../../installer/install/world.ts"),
-  import("../../installer/installation/world.ts"),
+  import("../../installer/checks/world.ts"),
   import("../../installer/upgrade/world.ts"),
-  import("../../installer/adopt/world.ts"),
+  import("../../installer/migrate/world.ts"),
   import("../../core/disruption/builders.ts"),
 ]);
 type Command = (typeof COMMANDS)[number];

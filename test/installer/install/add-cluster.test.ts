@@ -3,7 +3,7 @@ import { DEPLOYED, deployedOf } from "#infra/deployed.ts";
 import { FUNCTION_NAMES } from "#infra/functions.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { install } from "#installer/install/install.ts";
-import type { InstallPorts, KubeObject } from "#installer/install/ports.ts";
+import type { InstallPorts, KubeObject } from "#installer/account/ports.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { VERSION } from "#settings/version.ts";
 import { InputError } from "#terminal/input-error.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { clusterToken } from "#adapters/lambda/path-token.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { install } from "#installer/install/install.ts";
-import type { InstallPorts } from "#installer/install/ports.ts";
+import type { InstallPorts } from "#installer/account/ports.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { Killed, killedAndRunAgain, SECRET, World } from "./world.ts";
 

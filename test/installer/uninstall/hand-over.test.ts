@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { manifests } from "#infra/manifests.ts";
-import { adopt } from "#installer/adopt/adopt.ts";
+import { adopt } from "#installer/migrate/adopt.ts";
 import { applyObjects, objectsOf } from "#installer/install/apply-manifests.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
-import { KarpenterWorld } from "../adopt/world.ts";
+import { KarpenterWorld } from "../migrate/world.ts";
 import { Killed } from "../install/world.ts";
 
 const OPTIONS = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "#infra/settings.ts";
 import { install } from "#installer/install/install.ts";
-import type { KubeObject } from "#installer/install/ports.ts";
+import type { KubeObject } from "#installer/account/ports.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deployedOf } from "#infra/deployed.ts";
 import { parseSettings } from "#infra/settings.ts";
-import type { KubeObject } from "#installer/install/ports.ts";
+import type { KubeObject } from "#installer/account/ports.ts";
 import { type UpgradeOptions, upgrade } from "#installer/upgrade/upgrade.ts";
 import { VERSION } from "#settings/version.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
