@@ -17,7 +17,10 @@ export function endWithReader(): void {
 /** What is wrong with the words of a command line, in one sentence. */
 export class ArgumentError extends Error {}
 
-/** An option: a flag takes no value, a text one value, a list a value each time that the option is given. `short` is one letter. */
+/**
+ * An option: a flag takes no value, a text one value, a list a value each time that the option is given. `short` is one
+ * letter.
+ */
 export type Option =
   | { readonly type: "flag"; readonly description: string }
   | { readonly type: "text"; readonly value: string; readonly description: string; readonly isRequired?: true }

@@ -2,52 +2,24 @@
 // In: what was found of the Karpenter, the functions and the cluster. Out: for each check a verdict, one sentence with
 // the mend where something is missing. No check asks anybody or changes anything.
 
-import { type CheckResult, fault, note, of, ok, type Verdict } from "./checks.ts";
+import { settledStack } from "./stack.ts";
+import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
 import { nodeRoleOf } from "./facts.ts";
-import { isOurs, namesOf } from "../account/stack-state.ts";
 import { scaling } from "../migrate/karpenter-deployment.ts";
 import { type CarriedSetting, carriedOver, differing } from "../migrate/karpenter-settings.ts";
-import type { AdoptFacts } from "../migrate/facts.ts";
+import type { AdoptionFacts } from "./adoption-facts.ts";
 
 /** The release of Karpenter whose API this product has. */
 const COMPARED_WITH = [1, 14] as const;
 
-export interface Intention {
-  /** The stack is made or updated first, with Karpenter's settings and node roles. */
-  readonly installs: boolean;
-  /** A person or a repository scales Karpenter's Deployment. */
-  readonly keepDeployment: boolean;
+/** Not where the command makes or updates the stack itself. */
+export function stack({ installs, cluster, stackName, stack: found, isAdded }: AdoptionFacts): Verdict | undefined {
+  if (installs) return undefined;
+  const served = { error: "the records of clusters are not read" };
+  return settledStack({ cluster, stackName, stack: { value: found }, served, isAdded }, "--from-karpenter");
 }
 
-/** All verdicts, in the order in which they are told. */
-export function judgeAdoption(facts: AdoptFacts, intention: Intention): readonly CheckResult[] {
-  const { karpenter } = facts;
-  return [
-    ...(intention.installs ? [] : [{ name: "stack", ...stack(facts) }]),
-    { name: "Karpenter", ...runs(facts) },
-    ...(karpenter === undefined ? [] : [{ name: "its version", ...version(karpenter.version) }]),
-    ...(karpenter === undefined ? [] : [{ name: "its cluster", ...itsCluster(facts) }]),
-    ...(karpenter === undefined ? [] : [{ name: "its Deployment", ...deployment(facts, intention) }]),
-    { name: "CRDs", ...definitions(facts) },
-    ...nodeRoles(facts, intention),
-    ...settings(facts, intention),
-    ...queue(facts),
-  ];
-}
-
-function stack({ cluster, stackName, stack, isAdded }: AdoptFacts): Verdict {
-  const install = `karpenter-serverless install --cluster ${cluster} --from-karpenter`;
-  if (stack === undefined) return fault(`there is no stack ${stackName}; run ${install}, or give --stack`);
-  if (!isOurs(stack)) return fault(`${stackName} is another product's stack; name ours with --stack`);
-  if (!stack.status.endsWith("_COMPLETE") || stack.outputs["TableName"] === undefined)
-    return fault(`${stackName} is ${stack.status}; run ${install} first, which mends it`);
-  const served = namesOf(stack, "Clusters");
-  return served.length > 0 && !served.includes(cluster) && !isAdded
-    ? fault(`${stackName} serves ${served.join(", ")} and not ${cluster}; run ${install}, or give --stack`)
-    : ok(`${stackName} ${stack.outputs["Version"] ?? ""}`.trimEnd());
-}
-
-function runs({ karpenter, running }: AdoptFacts): Verdict {
+export function runs({ karpenter, running }: AdoptionFacts): Verdict {
   if (karpenter !== undefined) {
     const { namespace, name, replicas } = karpenter;
     return ok(`Deployment ${namespace}/${name}, ${replicas === 0 ? "scaled to 0" : replicas === 1 ? "1 replica" : `${replicas} replicas`}`);
@@ -57,7 +29,9 @@ function runs({ karpenter, running }: AdoptFacts): Verdict {
     : fault(`it runs (Lease ${running}), and no Deployment of it is found; name its Deployment with --deployment NAMESPACE/NAME`);
 }
 
-function version(text: string | undefined): Verdict {
+export function version({ karpenter }: AdoptionFacts): Verdict | undefined {
+  if (karpenter === undefined) return undefined;
+  const { version: text } = karpenter;
   if (text === undefined) return note("its image does not say; the NodeClaims must be of karpenter.sh/v1");
   const [major = 0, minor = 0] = text.split(".").map(Number);
   const [ownMajor, ownMinor] = COMPARED_WITH;
@@ -68,8 +42,9 @@ function version(text: string | undefined): Verdict {
     : ok(text);
 }
 
-function itsCluster({ cluster, karpenter }: AdoptFacts): Verdict {
-  const named = karpenter?.settings["CLUSTER_NAME"];
+export function itsCluster({ cluster, karpenter }: AdoptionFacts): Verdict | undefined {
+  if (karpenter === undefined) return undefined;
+  const named = karpenter.settings["CLUSTER_NAME"];
   if (named === undefined)
     return note(`its Deployment does not say CLUSTER_NAME; its instances must have the tag eks:eks-cluster-name=${cluster}`);
   return named === cluster
@@ -77,8 +52,8 @@ function itsCluster({ cluster, karpenter }: AdoptFacts): Verdict {
     : fault(`its CLUSTER_NAME is ${named}, so its instances are tagged for another cluster than ${cluster}; check --cluster`);
 }
 
-function deployment({ karpenter }: AdoptFacts, { keepDeployment }: Intention): Verdict {
-  if (karpenter === undefined) return ok("none");
+export function deployment({ karpenter, keepDeployment }: AdoptionFacts): Verdict | undefined {
+  if (karpenter === undefined) return undefined;
   const { gitOps, replicas } = karpenter;
   if (replicas === 0) return ok("is scaled to 0");
   if (keepDeployment) return fault(`it still runs; end it, then run this again: ${scaling(karpenter, 0)}`);
@@ -90,23 +65,21 @@ function deployment({ karpenter }: AdoptFacts, { keepDeployment }: Intention): V
 }
 
 /** Ours serve v1 alone, or v1beta1 too with the admission function. */
-function definitions({ definitions, deployed }: AdoptFacts): Verdict {
-  if (definitions.length === 0) return ok("none yet");
-  const older = definitions.find(({ servesV1 }) => !servesV1);
+export function definitions({ definitions: all, deployed }: AdoptionFacts): Verdict {
+  if (all.length === 0) return ok("none yet");
+  const older = all.find(({ servesV1 }) => !servesV1);
   if (older !== undefined) return fault(`${older.name} does not serve v1; upgrade Karpenter to 1.x first`);
   const hasAdmission = "value" in deployed && deployed.value?.settings.admission === true;
-  const lost = definitions.flatMap(({ name, storedVersions }) =>
-    storedVersions.filter((one) => one !== "v1").map((one) => `${name} ${one}`),
-  );
+  const lost = all.flatMap(({ name, storedVersions }) => storedVersions.filter((one) => one !== "v1").map((one) => `${name} ${one}`));
   return lost.length === 0 || hasAdmission
-    ? ok(`${definitions.length}, stored as v1`)
+    ? ok(`${all.length}, stored as v1`)
     : fault(
         `objects may still be stored as ${lost.join(", ")}; write them again and correct status.storedVersions, as docs/deploy.md says under "Admission and v1beta1", or install with --admission`,
       );
 }
 
 /** The functions may pass to EC2 only the node roles that they were deployed with. */
-function nodeRoles({ cluster, nodeClasses, deployed }: AdoptFacts, { installs }: Intention): readonly CheckResult[] {
+export function nodeRoles({ cluster, nodeClasses, deployed, installs }: AdoptionFacts): readonly CheckResult[] {
   const named = [...new Set(nodeClasses.flatMap(({ spec }) => spec.role ?? []))];
   const profiles = nodeClasses.filter(({ spec }) => spec.role === undefined).map(({ metadata }) => metadata.name);
   const results: CheckResult[] = [];
@@ -137,7 +110,7 @@ function nodeRoles({ cluster, nodeClasses, deployed }: AdoptFacts, { installs }:
 const bare = (role: string): string => role.slice(role.lastIndexOf("/") + 1);
 
 /** What is set for Karpenter, and what the functions are set to. */
-function settings({ karpenter, deployed }: AdoptFacts, { installs }: Intention): readonly CheckResult[] {
+export function settings({ karpenter, deployed, installs }: AdoptionFacts): readonly CheckResult[] {
   if (karpenter === undefined) return [];
   const all = carriedOver(karpenter.settings);
   const own = "value" in deployed ? deployed.value?.settings.settings : undefined;
@@ -158,9 +131,9 @@ function setting({ name, value, fate, why }: CarriedSetting, differs: boolean, o
   );
 }
 
-function queue({ karpenter }: AdoptFacts): readonly CheckResult[] {
+export function queue({ karpenter }: AdoptionFacts): Verdict | undefined {
   const name = karpenter?.settings["INTERRUPTION_QUEUE"];
   return name === undefined
-    ? []
-    : [{ name: "its queue", ...ok(`${name} stays for the way back; nobody reads it meanwhile, and SQS drops its messages by age`) }];
+    ? undefined
+    : ok(`${name} stays for the way back; nothing reads it meanwhile, and SQS drops its messages by age`);
 }

@@ -1,13 +1,13 @@
 import type { Answer } from "#terminal/command.ts";
 import type { InstallationPorts } from "../account/ports.ts";
 import { asJson, asText, checkCredentials, type StatusOptions } from "./status.ts";
-import { diagnose } from "./installation.ts";
+import { checkAll } from "./table.ts";
 import { examine } from "./observe-installation.ts";
 
 /** Examines an installation. Throws InputError where nobody can be asked. */
 export async function doctor(options: StatusOptions, ports: InstallationPorts): Promise<Answer> {
   await checkCredentials(ports);
   const { cluster, region, stackName, json } = options;
-  const checks = diagnose(await examine(options, ports));
+  const checks = checkAll("doctor", await examine(options, ports));
   return json ? asJson({ cluster, region, stack: stackName }, checks) : asText(`cluster ${cluster} in ${region}`, checks);
 }

@@ -1,9 +1,9 @@
 import type { Print } from "#terminal/command.ts";
-import { diagnose } from "./installation.ts";
+import { checkAll } from "./table.ts";
 import { examine } from "./observe-installation.ts";
 import { clusterObjects } from "../account/objects.ts";
 import type { InstallPorts, InstallationPorts } from "../account/ports.ts";
-import { checkLines } from "./checks.ts";
+import { checkLines } from "./verdict.ts";
 
 export type ExaminedPorts = Pick<InstallPorts, "sleep"> & InstallationPorts;
 
@@ -22,7 +22,7 @@ export async function examined(
 ): Promise<boolean> {
   await looked(cluster, ports, print);
   // Where there is no EC2NodeClass yet, the person is told what to apply.
-  const checks = diagnose(await examine({ cluster, region, stackName }, ports)).filter(({ name }) => name !== "EC2NodeClasses");
+  const checks = checkAll("doctor", await examine({ cluster, region, stackName }, ports)).filter(({ name }) => name !== "EC2NodeClasses");
   const others = checks.filter(({ level }) => level !== "ok");
   print(`doctor: ${checks.length - others.length} of ${checks.length} checks are ok${others.length === 0 ? "" : ", but"}`);
   for (const line of checkLines(others)) print(line);

@@ -1,12 +1,9 @@
 // Whether an installation works.
 // In: what was observed of it. Out: one line for each thing that a person looks at first. No line asks anybody.
 
-import { VERSION } from "#settings/version.ts";
-import { CHECKS, type CheckResult, fault, note, of, ok, type Verdict } from "./checks.ts";
-import { isOurs, namesOf } from "../account/stack-state.ts";
+import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
 import { ago, span } from "./ago.ts";
 import type { Readiness, Waiting } from "../account/objects.ts";
-import { servedLine } from "./served-line.ts";
 import { callsUrl } from "../account/webhook.ts";
 import type { Named, State } from "./observe-health.ts";
 
@@ -23,54 +20,7 @@ const MAX_CLAIM_WAIT_MS = 15 * 60_000;
 /** Names in a line. */
 const MAX_NAMES = 5;
 
-/** The lines of a status. */
-export function stateLines(state: State): readonly CheckResult[] {
-  return [
-    { name: "stack", ...stackLine(state) },
-    ...servedLine(state, state.served),
-    ...functionLines(state),
-    { name: "dead-letter queues", ...deadLetterLine(state) },
-    { name: "sweep", ...sweepLine(state) },
-    { name: "prices", ...pricesLine(state) },
-    { name: "notify", ...notifyLine(state) },
-    ...("value" in state.parts && state.parts.value.hasAuditFilter
-      ? [{ name: "audit", ...ok("the stack is subscribed to audit logs") }]
-      : []),
-    { name: "Karpenter", ...CHECKS.Karpenter(state) },
-    ...objectLines(state),
-  ];
-}
-
-function stackLine({ stack, stackName, cluster, served: facts }: State): Verdict {
-  return of(stack, (found) => {
-    const install = `karpenter-serverless install --cluster ${cluster}`;
-    if (found === undefined) return fault(`there is no stack ${stackName}; run ${install}, or name the stack with --stack`);
-    if (!isOurs(found)) return fault(`${stackName} is another product's stack; name ours with --stack`);
-    const added = "value" in facts ? facts.value.serving.records.map(({ name }) => name) : [];
-    const served = "value" in facts ? facts.value.serving.names : namesOf(found, "Clusters");
-    if (served.length > 0 && !served.includes(cluster) && !added.includes(cluster))
-      return fault(`${stackName} serves ${served.join(", ")} and not ${cluster}; name the stack that does with --stack`);
-    if (!/^(UPDATE_ROLLBACK_|UPDATE_|CREATE_)(COMPLETE|IN_PROGRESS|COMPLETE_CLEANUP_IN_PROGRESS)$/.test(found.status))
-      return fault(`${stackName} is ${found.status}; look at its events in CloudFormation, then run ${install} again`);
-    const version = found.outputs["Version"];
-    if (version === undefined) return note(`${stackName} does not say its version, this program has ${VERSION}`);
-    const said = `${stackName} ${version} (${found.status})`;
-    const order = compared(version, VERSION);
-    if (order === 0) return ok(said);
-    return order < 0
-      ? note(`${said} is older than this program (${VERSION}); ${install} upgrades it`)
-      : note(`${said} is newer than this program (${VERSION}); use the program of that version`);
-  });
-}
-
-/** Negative where `a` is the older version. A pre-release counts as its release. */
-export function compared(a: string, b: string): number {
-  const [left, right] = [a, b].map((version) => version.split("-")[0]?.split(".").map(Number) ?? []);
-  const at = [0, 1, 2].find((i) => (left?.[i] ?? 0) !== (right?.[i] ?? 0));
-  return at === undefined ? 0 : (left?.[at] ?? 0) - (right?.[at] ?? 0);
-}
-
-function functionLines({ parts, errors, now }: State): readonly CheckResult[] {
+export function functions({ parts, errors, now }: State): readonly CheckResult[] {
   if ("error" in parts) return [{ name: "functions", ...note(`not checked: ${parts.error}`) }];
   if (errors.length === 0) return [{ name: "functions", ...fault("the stack has none; deploy it again") }];
   const told = errors.flatMap(({ name, is }): readonly CheckResult[] => {
@@ -91,9 +41,9 @@ const shortened = (message: string): string => {
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 };
 
-function deadLetterLine({ parts, deadLetters }: State): Verdict {
+export function deadLetters({ parts, deadLetters: all }: State): Verdict {
   return of(parts, () =>
-    gathered(deadLetters, (known) => {
+    gathered(all, (known) => {
       const full = known.filter(({ value }) => value > 0);
       return full.length === 0
         ? ok(`${known.length}, all empty`)
@@ -120,7 +70,7 @@ function gathered<T>(
 const isYoung = ({ stack, now }: State): boolean =>
   "value" in stack && now - (stack.value?.createdAt ?? Number.NEGATIVE_INFINITY) < MAX_SWEEP_AGE_MS;
 
-function sweepLine(state: State): Verdict {
+export function sweep(state: State): Verdict {
   const { parts, schedules, sweeps, now } = state;
   return of(parts, () => {
     const off = schedules.filter(({ is }) => "value" in is && !is.value).map(({ name }) => name);
@@ -138,9 +88,9 @@ function sweepLine(state: State): Verdict {
   });
 }
 
-function pricesLine(state: State): Verdict {
-  const { prices, now } = state;
-  return of(prices, (asOf) => {
+export function prices(state: State): Verdict {
+  const { prices: known, now } = state;
+  return of(known, (asOf) => {
     if (asOf === undefined && isYoung(state)) return note("the stack is young, and the catalog function has written none yet");
     if (asOf === undefined) return fault("the catalog function has written no instance types and prices yet; look at its log");
     const age = now - Date.parse(asOf);
@@ -150,7 +100,7 @@ function pricesLine(state: State): Verdict {
   });
 }
 
-function notifyLine({ stack, webhook, cluster }: State): Verdict {
+export function notify({ stack, webhook, cluster }: State): Verdict {
   const url = "value" in stack ? stack.value?.outputs["NotifyUrl"] : undefined;
   return of(webhook, (urls) => {
     const mend = `apply the manifests: karpenter-serverless install --cluster ${cluster}`;
@@ -165,9 +115,13 @@ function notifyLine({ stack, webhook, cluster }: State): Verdict {
   });
 }
 
-function objectLines({ objects, now }: State): readonly CheckResult[] {
-  if ("error" in objects) return [{ name: "cluster", ...fault(`the API server does not answer (${objects.error})`) }];
-  const { pools, classes, pods, claims, nodes } = objects.value;
+/** Nothing where no cluster's audit log is subscribed to. */
+export const audit = ({ parts }: State): Verdict | undefined =>
+  "value" in parts && parts.value.hasAuditFilter ? ok("the stack is subscribed to audit logs") : undefined;
+
+export function objects({ objects: found, now }: State): readonly CheckResult[] {
+  if ("error" in found) return [{ name: "cluster", ...fault(`the API server does not answer (${found.error})`) }];
+  const { pools, classes, pods, claims, nodes } = found.value;
   // Pods that wait for the morning are no fault.
   const podWaitMs = pools.some(({ asleep }) => asleep !== undefined) ? Number.POSITIVE_INFINITY : MAX_POD_WAIT_MS;
   return [

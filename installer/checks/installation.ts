@@ -5,12 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { VERSION_ANNOTATION } from "#infra/manifests.ts";
 import { VERSION } from "#settings/version.ts";
-import { CHECKS, type CheckResult, fault, note, of, ok, type Verdict } from "./checks.ts";
+import { nodeRoleAccess, access as readAccess } from "./pre-flight.ts";
+import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
 import type { KubeObject } from "../account/ports.ts";
 import { span } from "./ago.ts";
-import { servedLine } from "./served-line.ts";
 import { callsUrl } from "../account/webhook.ts";
-import { compared } from "./health.ts";
 import type { Applied, Findings, VcpuQuota } from "./observe-installation.ts";
 
 /** Below this part of a quota or a limit being left, it is told. */
@@ -20,60 +19,14 @@ const MAX_QUEUE_AGE_S = 300;
 
 const apply = (cluster: string): string => `apply the manifests again: karpenter-serverless install --cluster ${cluster}`;
 
-/** The verdicts. Where nobody can be asked, only the reason for that is told. */
-export function diagnose(findings: Findings): readonly CheckResult[] {
-  const { facts } = findings;
-  const first = (["region", "credentials", "cluster"] as const).map((name) => ({ name, ...CHECKS[name](facts) }));
-  const broken = first.findIndex(({ level }) => level === "fault");
-  if (broken >= 0) return first.slice(0, broken + 1);
-  return [
-    ...first,
-    ...(["authentication mode", "Kubernetes version"] as const).map((name) => ({ name, ...CHECKS[name](facts) })),
-    { name: "access", ...access(findings) },
-    { name: "stack", ...stack(findings) },
-    ...servedLine({ cluster: facts.cluster, stackName: findings.stackName }, findings.served),
-    { name: "CRDs", ...definitions(findings) },
-    { name: "RBAC", ...rbac(findings) },
-    { name: "functions' access", ...functionAccess(findings) },
-    { name: "webhook", ...webhook(findings) },
-    ...nodeRoles(findings),
-    ...nodeClasses(findings),
-    { name: "Karpenter", ...CHECKS.Karpenter(facts) },
-    { name: "Auto Mode", ...CHECKS["Auto Mode"](facts) },
-    { name: "spot", ...CHECKS.spot(facts) },
-    ...findings.quotas.map((quota) => ({ name: `vCPUs of ${quota.name}`, ...vcpus(quota) })),
-    { name: "queues", ...queues(findings) },
-    { name: "Lambda's concurrency", ...concurrency(findings) },
-  ];
-}
-
 /** Who asks need not be able to install; an API server that does not answer hides the rest. */
-function access({ facts }: Findings): Verdict {
-  return "error" in facts.inCluster ? CHECKS.access(facts) : ok("the API server answers you");
-}
-
-function stack({ facts: { stack, cluster }, served }: Findings): Verdict {
-  return of(stack, (found) => {
-    if (found === undefined) return fault(`there is no such stack; run karpenter-serverless install --cluster ${cluster}, or give --stack`);
-    const serving = "value" in served ? served.value.serving : undefined;
-    if (
-      serving !== undefined &&
-      serving.names.length > 0 &&
-      ![...serving.names, ...serving.records.map(({ name }) => name)].includes(cluster)
-    )
-      return fault(
-        `it serves ${serving.names.join(", ")} and not ${cluster}; run karpenter-serverless install --cluster ${cluster}, which adds it, or give --stack`,
-      );
-    const version = found.outputs["Version"] ?? "";
-    return version === "" || compared(version, VERSION) === 0
-      ? ok(`${found.status} ${version}`.trim())
-      : note(`it has version ${version}, this program ${VERSION}; use the program of that version, or run upgrade`);
-  });
+export function access(seen: Findings): Verdict {
+  return "error" in seen.inCluster ? readAccess(seen) : ok("the API server answers you");
 }
 
 const isDefinition = ({ wanted }: Applied): boolean => wanted.kind === "CustomResourceDefinition";
 
-function definitions({ applied, facts: { cluster } }: Findings): Verdict {
+export function definitions({ applied, cluster }: Findings): Verdict {
   const all = applied.filter(isDefinition);
   return (
     unread(all) ??
@@ -85,7 +38,7 @@ function definitions({ applied, facts: { cluster } }: Findings): Verdict {
   );
 }
 
-function rbac({ applied, facts: { cluster } }: Findings): Verdict {
+export function rbac({ applied, cluster }: Findings): Verdict {
   const all = applied.filter((one) => !isDefinition(one));
   return (
     unread(all) ??
@@ -119,7 +72,7 @@ function problems(
   return fault(`${[first, second, third].filter((one) => one !== undefined).join(", ")}${rest}; ${apply(cluster)}`);
 }
 
-function functionAccess({ functionEntries, facts: { cluster } }: Findings): Verdict {
+export function functionAccess({ functionEntries, cluster }: Findings): Verdict {
   if (functionEntries.length === 0) return note("not checked: the stack does not name the roles of its functions");
   const unknown = functionEntries.find(({ type }) => "error" in type)?.type;
   if (unknown !== undefined && "error" in unknown) return note(`not checked: ${unknown.error}`);
@@ -131,9 +84,9 @@ function functionAccess({ functionEntries, facts: { cluster } }: Findings): Verd
       );
 }
 
-function webhook({ webhook, facts: { stack, cluster } }: Findings): Verdict {
+export function webhook({ webhook: registered, stack, cluster }: Findings): Verdict {
   const url = "value" in stack ? stack.value?.outputs["NotifyUrl"] : undefined;
-  return of(webhook, (found) => {
+  return of(registered, (found) => {
     if (found === undefined)
       return url === undefined
         ? ok("not in use")
@@ -154,18 +107,18 @@ function webhook({ webhook, facts: { stack, cluster } }: Findings): Verdict {
   });
 }
 
-function nodeRoles({ nodeRoles, facts }: Findings): readonly CheckResult[] {
-  return nodeRoles.map(({ role, facts: own }) => {
+export function nodeRoles({ nodeRoles: all }: Findings): readonly CheckResult[] {
+  return all.map(({ role, facts: own }) => {
     const name = `node role ${role}`;
     const { nodeRole } = own;
     if ("value" in nodeRole && nodeRole.value === undefined)
       return { name, ...fault("an EC2NodeClass names it, and IAM has no such role; make it, or correct spec.role of the EC2NodeClass") };
-    return { name, ...CHECKS["node role's access"]({ ...facts, ...own }, { createNodeRoles: false }) };
+    return { name, ...nodeRoleAccess({ ...own, wanted: { createNodeRoles: false } }) };
   });
 }
 
 /** The catalog function has looked for subnets, security groups, images and the instance profile. */
-function nodeClasses({ objects }: Findings): readonly CheckResult[] {
+export function nodeClasses({ objects }: Findings): readonly CheckResult[] {
   if ("error" in objects) return [{ name: "EC2NodeClasses", ...note(`not checked: ${objects.error}`) }];
   const { classes } = objects.value;
   if (classes.length === 0) return [{ name: "EC2NodeClasses", ...fault("there is none; apply one, or run install --with-default-pool") }];
@@ -174,6 +127,10 @@ function nodeClasses({ objects }: Findings): readonly CheckResult[] {
     ...(isReady ? ok("finds subnets, security groups and images") : fault(`${why}; correct its selectors, or the tags they select by`)),
   }));
 }
+
+/** A line for each quota. */
+export const quotas = ({ quotas: all }: Findings): readonly CheckResult[] =>
+  all.map((quota) => ({ name: `vCPUs of ${quota.name}`, ...vcpus(quota) }));
 
 function vcpus({ code, limit, used }: VcpuQuota): Verdict {
   return of(limit, (most) =>
@@ -188,7 +145,7 @@ function vcpus({ code, limit, used }: VcpuQuota): Verdict {
   );
 }
 
-function queues({ queueAges }: Findings): Verdict {
+export function queues({ queueAges }: Findings): Verdict {
   const unknown = queueAges.find(({ age }) => "error" in age)?.age;
   if (unknown !== undefined && "error" in unknown) return note(`not checked: ${unknown.error}`);
   const late = queueAges.flatMap(({ name, age }) =>
@@ -199,9 +156,9 @@ function queues({ queueAges }: Findings): Verdict {
     : fault(`messages wait: ${late.join(", ")}; look at the log and the throttles of the function of that name`);
 }
 
-function concurrency({ facts: { lambda }, concurrency }: Findings): Verdict {
+export function concurrency({ lambda, concurrency: peakOf }: Findings): Verdict {
   return of(lambda, ({ limit }) =>
-    of(concurrency, (peak) => {
+    of(peakOf, (peak) => {
       if (peak === undefined) return ok(`${limit} at once`);
       const text = `at most ${peak} of ${limit} at once in the last hour`;
       return limit - peak >= limit * MIN_LEFT

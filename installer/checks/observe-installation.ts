@@ -36,8 +36,7 @@ export interface WebhookFacts {
 }
 
 /** All that the checks of a doctor judge. */
-export interface Findings {
-  readonly facts: Facts;
+export interface Findings extends Facts {
   readonly now: number;
   readonly objects: Observed<ClusterObjects>;
   readonly stackName: string;
@@ -84,7 +83,8 @@ export async function examine(
   };
   const parts = await observed(ports.stacks.resources(stackName).then(partsOf));
   return {
-    ...{ facts, now, objects, stackName },
+    ...facts,
+    ...{ now, objects, stackName },
     served: await servedFacts({ cluster, stackName }, facts.stack, ports),
     applied: await Promise.all(wanted.map(async (object) => ({ wanted: object, found: await observed(api.find(object)) }))),
     webhook: await observed(webhookFacts(outputs, ports, cluster)),

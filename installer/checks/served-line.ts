@@ -4,7 +4,7 @@
 import type { ClusterRecord } from "#core/model/cluster-record.ts";
 import { addedStackName } from "#infra/role-names.ts";
 import { VERSION } from "#settings/version.ts";
-import { type CheckResult, fault, note, of, ok, type Verdict } from "./checks.ts";
+import { fault, note, of, ok, type Verdict } from "./verdict.ts";
 import type { Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
 import type { StackState } from "../account/stack-state.ts";
@@ -33,13 +33,18 @@ export async function servedFacts(
 }
 
 /** Nothing of a cluster that the stack's settings name and that has no record. */
-export function servedLine(
-  { cluster, stackName }: { readonly cluster: string; readonly stackName: string },
-  served: Observed<ServedFacts>,
-): readonly CheckResult[] {
+export function servedLine({
+  cluster,
+  stackName,
+  served,
+}: {
+  readonly cluster: string;
+  readonly stackName: string;
+  readonly served: Observed<ServedFacts>;
+}): Verdict | undefined {
   const record = "value" in served ? served.value.serving.records.find(({ name }) => name === cluster) : undefined;
-  if ("value" in served && record === undefined) return [];
-  return [{ name: "its place in the stack", ...of(served, ({ own }) => verdict({ cluster, stackName }, record, own)) }];
+  if ("value" in served && record === undefined) return undefined;
+  return of(served, ({ own }) => verdict({ cluster, stackName }, record, own));
 }
 
 function verdict(

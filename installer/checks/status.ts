@@ -1,9 +1,9 @@
 import type { Answer } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { type CheckResult, checkLines } from "./checks.ts";
+import { type CheckResult, checkLines } from "./verdict.ts";
 import { observed } from "./observe-account.ts";
 import type { InstallationPorts } from "../account/ports.ts";
-import { stateLines } from "./health.ts";
+import { checkAll } from "./table.ts";
 import { observeState } from "./observe-health.ts";
 
 export interface StatusOptions {
@@ -17,7 +17,7 @@ export interface StatusOptions {
 export async function status({ cluster, region, stackName, json }: StatusOptions, ports: InstallationPorts): Promise<Answer> {
   await checkCredentials(ports);
   const state = await observeState({ cluster, stackName }, ports);
-  const lines = stateLines(state);
+  const lines = checkAll("status", state);
   const answer = { cluster, region, stack: stackName };
   return json ? asJson(answer, lines, { observed: state }) : asText(`cluster ${cluster} in ${region}`, lines);
 }

@@ -15,7 +15,8 @@ import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
 import { deployAddedStack, readDeployedCluster } from "./added-stack.ts";
-import { type CheckResult, fault, judge, ok, type Verdict } from "../checks/checks.ts";
+import { checkAll } from "../checks/table.ts";
+import { type CheckResult, fault, ok, type Verdict } from "../checks/verdict.ts";
 import { fitEventSources } from "../account/event-sources.ts";
 import type { Facts } from "../checks/facts.ts";
 import type { InstallOptions } from "./options.ts";
@@ -76,7 +77,7 @@ export function judgeAddition(facts: Facts, { settings, cluster: name }: Install
     "public URL": sourceVerdict(addition),
     "Lambda's limit": ok("as for the clusters that the stack serves"),
   };
-  return judge({ ...facts, stack: { value: own } }, all).map((result) => ({ ...result, ...verdicts[result.name] }));
+  return checkAll("install", { ...facts, stack: { value: own }, wanted: all }).map((result) => ({ ...result, ...verdicts[result.name] }));
 }
 
 function stackVerdict(settings: DeploymentSettings, name: string, { stack, serving, deployed }: Addition): Verdict {

@@ -9,7 +9,8 @@ import { InputError } from "#terminal/input-error.ts";
 import { servingBy, tableOfRecords } from "../account/serving.ts";
 import { type Addition, addCluster, additionPlan, additionTo, judgeAddition } from "./add-cluster.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
-import { checkLines, judge, ok } from "../checks/checks.ts";
+import { checkAll } from "../checks/table.ts";
+import { checkLines, ok } from "../checks/verdict.ts";
 import { deployStack, StackFailed } from "./deploy-stack.ts";
 import { fitEventSources } from "../account/event-sources.ts";
 import { type Facts, nodeRoleOf } from "../checks/facts.ts";
@@ -32,7 +33,10 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   const settings = options.isWayInGiven ? given : keepingWayIn(given, cluster, facts);
   const untagged = options.tagNetwork ? untaggedOf(facts) : [];
   const addition = await additionTo({ ...options, settings: given }, facts, ports);
-  const judged = addition === undefined ? judge(facts, settings) : judgeAddition(facts, { ...options, settings: given }, addition);
+  const judged =
+    addition === undefined
+      ? checkAll("install", { ...facts, wanted: settings })
+      : judgeAddition(facts, { ...options, settings: given }, addition);
   const results = judged.map((result) =>
     untagged.some(({ name }) => name === result.name) ? { ...result, ...ok(`--tag-network tags ${idsOf(untagged, result.name)}`) } : result,
   );
@@ -186,7 +190,7 @@ async function deploy(
     const { stackName: name } = settings;
     // What was under way when the checks were made may have ended as another's stack.
     const refuse = (value: StackState | undefined): void => {
-      const stack = judge({ ...facts, stack: { value } }, settings).find((result) => result.name === "stack");
+      const stack = checkAll("install", { ...facts, stack: { value }, wanted: settings }).find((result) => result.name === "stack");
       if (stack?.level === "fault") throw new InputError(stack.text);
     };
     return await deployStack(ports.stacks, { name, templateUrl: bucket.url(templateKey), refuse, print, sleep: ports.sleep });

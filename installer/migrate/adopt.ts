@@ -9,11 +9,11 @@ import { lostRecords } from "#core/rebuild/plan.ts";
 import { PROGRAM } from "#settings/program.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { checkLines } from "../checks/checks.ts";
+import { checkLines } from "../checks/verdict.ts";
 import { podsOf, scaleToZero } from "./karpenter-deployment.ts";
 import { runningLease } from "./karpenter-lease.ts";
-import { type Intention, judgeAdoption } from "../checks/adoption.ts";
-import { type AdoptFacts, adoptFacts, type Naming } from "./facts.ts";
+import { checkAll } from "../checks/table.ts";
+import { type AdoptFacts, adoptFacts, type Intention, type Naming } from "../checks/adoption-facts.ts";
 import type { AdoptPorts } from "../account/ports.ts";
 import { type AdoptedClaim, adoptionTable } from "./table.ts";
 
@@ -33,7 +33,7 @@ const TAKEN_UP_MS = 4 * 60_000;
 export async function adopt(options: AdoptOptions, ports: AdoptPorts, print: Print): Promise<Answer> {
   const { cluster, dryRun } = options;
   const facts = await adoptFacts(options, ports);
-  const results = judgeAdoption(facts, options);
+  const results = checkAll("adopt", { ...facts, ...options });
   for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
   const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was changed; mend what is marked FAULT, then run this again`;
@@ -54,7 +54,7 @@ export async function adopt(options: AdoptOptions, ports: AdoptPorts, print: Pri
  * What would stop an adoption, before anything is installed for it. Throws InputError with the first of them.
  */
 export async function refuseEarly(options: AdoptOptions, ports: AdoptPorts): Promise<void> {
-  const results = judgeAdoption(await adoptFacts(options, ports), options);
+  const results = checkAll("adopt", { ...(await adoptFacts(options, ports)), ...options });
   const fault = results.find(({ level }) => level === "fault");
   if (fault !== undefined) throw new InputError(`${fault.name}: ${fault.text}; nothing was changed`);
 }

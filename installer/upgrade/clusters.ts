@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { manifests } from "#infra/manifests.ts";
 import type { Print } from "#terminal/command.ts";
 import { applyObjects, objectsOf, removeOutdated, staysOthers } from "../install/apply-manifests.ts";
-import { type CheckResult, fault, note, ok, type Verdict } from "../checks/checks.ts";
+import { type CheckResult, fault, note, ok, type Verdict } from "../checks/verdict.ts";
 import { webhooks } from "../install/install.ts";
 import type { ClusterApi, KubeObject, UpgradePorts } from "../account/ports.ts";
 import type { StackState } from "../account/stack-state.ts";

@@ -1,7 +1,7 @@
 import { GROUP_SCHEMA, RECORD_SCHEMA } from "#core/model/read-record.ts";
 import { VERSION } from "#settings/version.ts";
-import { fault, note, ok, type Verdict } from "../checks/checks.ts";
-import { compared } from "../checks/health.ts";
+import { fault, note, ok, type Verdict } from "../checks/verdict.ts";
+import { compared } from "../checks/stack.ts";
 
 /** What a stack is and what it becomes. */
 interface Versions {

@@ -9,7 +9,8 @@ import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { doctor } from "../checks/doctor.ts";
 import { deployAddedStack, readDeployedCluster } from "../install/added-stack.ts";
-import { type CheckResult, checkLines, judge } from "../checks/checks.ts";
+import { checkAll } from "../checks/table.ts";
+import { type CheckResult, checkLines } from "../checks/verdict.ts";
 import { reasons, settled } from "../install/deploy-stack.ts";
 import { fitEventSources } from "../account/event-sources.ts";
 import { observe } from "../checks/observe-account.ts";
@@ -116,7 +117,6 @@ async function find({ cluster, stackName, settings: given }: UpgradeOptions, por
 }
 
 /** The checks of install that a deployed stack may fail too, then what only an upgrade can break. */
-const CHECKS_OF_INSTALL = new Set(["region", "credentials", "cluster", "Kubernetes version", "access", "public URL"]);
 
 async function check({ region }: UpgradeOptions, found: Found, ports: UpgradePorts): Promise<readonly CheckResult[]> {
   const { settings, stack, deployed, clusters } = found;
@@ -125,7 +125,7 @@ async function check({ region }: UpgradeOptions, found: Found, ports: UpgradePor
   ];
   for (const cluster of clusters) {
     const facts = await observe(cluster, region, settings, ports);
-    const own = judge(facts, settings).filter(({ name }) => CHECKS_OF_INSTALL.has(name));
+    const own = checkAll("upgrade", { ...facts, wanted: settings });
     results.push(...own.map((result) => ({ ...result, name: clusters.length > 1 ? `${result.name} of ${cluster}` : result.name })));
     if (own.every(({ level }) => level !== "fault")) results.push(await checkDefinitions(cluster, stack.outputs, ports));
   }

@@ -45,7 +45,7 @@ function named({ pool, priceCap }: Template, name: string): Named {
 const settingOf = (cap: PriceCap | undefined): string =>
   `the setting ${cap?.of === "stack" ? "STACK_MAX_PRICE_PER_HOUR" : "MAX_PRICE_PER_HOUR"}`;
 
-/** Types by rising share of the pool's limits that a node of the type would use, and of equal shares the cheapest first. */
+/** Types by rising share of the pool's limits that a node of the type would use; of equal shares the cheapest first. */
 export function byShareOfLimits(template: Template, types: Bitset): readonly number[] {
   const limits = Object.keys(template.remaining ?? {})
     .filter((name) => name !== "nodes")

@@ -33,16 +33,16 @@ describe("doctor", () => {
       "ok     authentication mode: API",
       "ok     Kubernetes version: 1.33",
       "ok     access: the API server answers you",
-      `ok     stack: UPDATE_COMPLETE ${VERSION}`,
+      `ok     stack: karpenter-serverless ${VERSION} (UPDATE_COMPLETE)`,
       "ok     CRDs: 5, of this version",
       expect.stringMatching(/^ok {5}RBAC: \d+, of this version$/),
       "ok     functions' access: 1 access entries",
       "ok     webhook: registered, and its URL answers",
       "ok     node role KarpenterNodeRole-c1: EC2_LINUX",
       "ok     EC2NodeClass default: finds subnets, security groups and images",
+      "ok     spot: its service-linked role exists",
       "ok     Karpenter: none runs in the cluster",
       "ok     Auto Mode: off",
-      "ok     spot: its service-linked role exists",
       "ok     vCPUs of on-demand: 1000",
       "ok     vCPUs of spot: 1000",
       "ok     queues: 5, no message waits",
@@ -117,7 +117,7 @@ describe("doctor", () => {
       breaks: (world) => world.metrics.set("ConcurrentExecutions", 990),
     },
     { says: "FAULT  cluster: cluster c1 is CREATING", account: { cluster: async () => ({ ...EKS, status: "CREATING" }) } },
-    { says: "FAULT  stack: there is no such stack", breaks: (world) => Object.assign(world, { stack: undefined }) },
+    { says: "FAULT  stack: there is no stack karpenter-serverless", breaks: (world) => Object.assign(world, { stack: undefined }) },
   ])("doctor tells what is wrong and how to mend it: $says", async ({ says, isHealthy = false, breaks, account = {} }) => {
     const world = new Installed();
     breaks?.(world);

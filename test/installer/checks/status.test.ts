@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { span } from "#installer/checks/ago.ts";
-import { compared } from "#installer/checks/health.ts";
+import { compared } from "#installer/checks/stack.ts";
 import { status } from "#installer/checks/status.ts";
 import { VERSION } from "#settings/version.ts";
 import { SECRET } from "../install/world.ts";

@@ -39,7 +39,7 @@ describe("adopt", () => {
     expect(world.deployment.spec.replicas).toBe(0);
     expect(world.deployment.metadata.annotations).toEqual({ "karpenter-serverless/former-replicas": "2" });
     expect(text.split("\n").slice(-9)).toEqual([
-      "ok     its queue: q1 stays for the way back; nobody reads it meanwhile, and SQS drops its messages by age",
+      "ok     its queue: q1 stays for the way back; nothing reads it meanwhile, and SQS drops its messages by age",
       "scaled Deployment kube-system/karpenter from 2 to 0",
       "waiting for the end of karpenter-1",
       "waiting until Lease kube-system/karpenter-leader-election is given back, a minute at most when Karpenter was killed",

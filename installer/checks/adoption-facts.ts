@@ -5,12 +5,12 @@ import { addedStackName } from "#infra/role-names.ts";
 import type { ClusterSettings } from "#infra/settings.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { readDeployedCluster } from "../install/added-stack.ts";
-import type { Observed } from "../checks/facts.ts";
-import { observed } from "../checks/observe-account.ts";
+import type { Observed } from "./facts.ts";
+import { observed } from "./observe-account.ts";
 import type { AdoptPorts, ClusterApi, KubeObject } from "../account/ports.ts";
 import { isOurs, type StackState } from "../account/stack-state.ts";
-import { findKarpenter, type KarpenterDeployment } from "./karpenter-deployment.ts";
-import { runningLease } from "./karpenter-lease.ts";
+import { findKarpenter, type KarpenterDeployment } from "../migrate/karpenter-deployment.ts";
+import { runningLease } from "../migrate/karpenter-lease.ts";
 
 /** A definition of a kind that Karpenter's objects have. */
 export interface DefinitionFacts {
@@ -43,6 +43,15 @@ interface Definition {
   readonly spec?: { readonly versions?: readonly { readonly name: string; readonly served?: boolean }[] };
   readonly status?: { readonly storedVersions?: readonly string[] };
 }
+
+export interface Intention {
+  /** The stack is made or updated first, with Karpenter's settings and node roles. */
+  readonly installs: boolean;
+  /** A person or a repository scales Karpenter's Deployment. */
+  readonly keepDeployment: boolean;
+}
+
+export type AdoptionFacts = AdoptFacts & Intention;
 
 export interface Naming {
   readonly cluster: string;
