@@ -13,14 +13,12 @@ const VERSION_AGE_MS = 10 * 60_000;
 /** Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
 const versions = new WeakMap<object, { readonly at: number; readonly version: string }>();
 
-/** Whether pods are to be nominated: the setting allows it, and kube-scheduler heeds it. */
+/** Whether kube-scheduler heeds nominations. */
 export async function heedsNominations({
   cluster,
   kubernetes,
-  settings,
   now,
-}: Pick<ClusterDeps, "cluster" | "kubernetes" | "settings" | "now">): Promise<boolean> {
-  if (!settings.nominateNodes) return false;
+}: Pick<ClusterDeps, "cluster" | "kubernetes" | "now">): Promise<boolean> {
   const at = now();
   const known = versions.get(cluster);
   if (known !== undefined && Math.abs(at - known.at) < VERSION_AGE_MS) return isHonoured(known.version);
