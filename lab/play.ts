@@ -291,7 +291,7 @@ async function quiet(minutes: number, stage: Stage): Promise<void> {
     before = now;
   }
   story.flush();
-  const why = repeats ? "CronJobs run again and again" : "pods or nodes still change, which should not go on for so long";
+  const why = repeats ? "CronJobs run again and again" : "pods or nodes still change, which should end sooner";
   if (!options.json) options.print(`\nThe lab stops here, after ${bound / 60} hours of virtual time: ${why}.`);
 }
 

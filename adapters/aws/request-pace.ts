@@ -7,13 +7,13 @@ import { aheadOf, bucketOf, type RequestBucket } from "#core/request-pace/bucket
 import { type Drawn, draw, slowed, untouched } from "#core/request-pace/draw.ts";
 
 /** The pace of requests to EC2. */
-export interface RequestPace {
+export interface RequestPacer {
   /**
    * Resolves when a request of the action may be made. Throws ThrottledError with `retryAfterMs` when that is too far
    * off to wait for.
    */
   turn(action: string): Promise<void>;
-  /** Tells that EC2 has throttled a request of the action. */
+  /** Reports that EC2 has throttled a request of the action. */
   throttled(action: string): Promise<void>;
 }
 
@@ -21,14 +21,14 @@ export interface RequestPaceOptions {
   readonly store: Pick<NodeClaimStore, "swapPace">;
   /** Account and region, "123456789012/us-west-2": functions with the same share their buckets. */
   readonly account: string;
-  /** Whether nobody waits for these requests. */
+  /** Whether no pod waits for these requests. */
   readonly isBackground?: boolean;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly sleep?: (ms: number) => Promise<unknown>;
   /** Called with the ms that a request has waited, or will have to. */
   readonly onWait?: (action: string, ms: number) => void;
-  /** Is told when this process begins and ends to keep a pace of its own. */
+  /** Called when this process begins and ends to keep a pace of its own. */
   readonly log?: Pick<Log, "info" | "error">;
 }
 
@@ -45,8 +45,8 @@ const HELD_MS = 300_000;
 /** Callers of one draw: more would have to wait for longer than MAX_WAIT_MS anyway. */
 const MAX_CALLS = 100;
 /**
- * Draws that another function was faster than, until this one goes on alone. Of functions that begin in one moment each
- * round of writes, some milliseconds, serves one.
+ * Draws that another function was faster than, until this one keeps its own pace. Of functions that begin in one moment
+ * each round of writes, some milliseconds, serves one.
  */
 const MAX_TRIES = 60;
 /** How long a table that has failed is not asked again. */
@@ -72,7 +72,7 @@ interface Lane {
  * process, and looks at EC2 are drawn five at a time. While the table does not answer, each function keeps a pace of
  * its own, a tenth of EC2's buckets.
  */
-export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
+export function sharedRequestPace(options: RequestPaceOptions): RequestPacer {
   const { store, account, isBackground = false, now = Date.now, sleep: wait = sleep, onWait = () => undefined, log } = options;
   const lanes = new Map<string, Lane>();
   const laneOf = (action: string): Lane => {
@@ -91,7 +91,7 @@ export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
     lane.aloneUntil = now() + ALONE_MS;
     if (aloneSince !== undefined) return;
     aloneSince = now();
-    log?.error("the pace of requests to EC2 cannot be shared; this function goes on at a tenth of it", { account, error });
+    log?.error("the pace of requests to EC2 cannot be shared; this function continues at a tenth of it", { account, error });
   };
   const goTogether = (): void => {
     if (aloneSince === undefined) return;
@@ -192,7 +192,7 @@ export function sharedRequestPace(options: RequestPaceOptions): RequestPace {
       try {
         await swapped(action, lane, slow);
       } catch {
-        // Whoever draws next finds the table, or goes on alone.
+        // The next draw reads the table, or keeps its own pace.
       }
     },
   };

@@ -17,7 +17,7 @@ export interface Reach {
   readonly open: OpenStream;
   /** A watch without an event for at least this long is assumed to be up to date, ms. */
   readonly quietMs: number;
-  /** Of a list with at least so many objects only those that have changed are read, also when no watch tells them. */
+  /** Of a list with at least so many objects only those that have changed are read, also when no watch sends them. */
   readonly caughtUpFrom: number;
 }
 
@@ -123,7 +123,7 @@ export function rememberedList<K extends Kind>(
     return undefined;
   }
 
-  /** The same by a watch alone; "ended" when it cannot tell. */
+  /** The same by a watch alone; "ended" when it cannot send the changes. */
   async function follow(): Promise<string | undefined> {
     close();
     const asked = performance.now();

@@ -6,7 +6,7 @@ import { defineCommand } from "#terminal/command.ts";
 
 export const convertCommand = defineCommand({
   name: "convert",
-  summary: "Makes v1 manifests of those for Karpenter's older APIs (v1alpha5, v1alpha1, v1beta1)",
+  summary: "Converts manifests of Karpenter's older APIs (v1alpha5, v1alpha1, v1beta1) to v1",
   positionals: {
     name: "PATH",
     description: 'files and folders with manifests; "-" is standard input',

@@ -57,7 +57,7 @@ async function openFile(file: string, cluster = LAB_CLUSTER): Promise<HistorySou
   }
 }
 
-/** Runs `read` on the source and closes it. Errors of AWS become an InputError, because the caller can mend them. */
+/** Runs `read` on the source and closes it. Errors of AWS become an InputError, because the caller can fix them. */
 export async function withSource<T>(choice: SourceChoice, read: (source: HistorySource) => Promise<T>): Promise<T> {
   const source = await openSource(choice);
   try {

@@ -120,7 +120,7 @@ async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partia
         try {
           return await (await opened).read();
         } catch (error) {
-          // Credentials may have expired: the next look connects anew.
+          // Credentials may have expired: the next read connects again.
           opened = undefined;
           throw error;
         }

@@ -125,7 +125,7 @@ export function withoutUnreadable(
   setAside.push(...contests);
   const unread = new Set(unreadable.map(({ name }) => name));
   const nodeClaims = owning.map((claim) => {
-    // Nobody takes it further, so no pod may wait for a node of it.
+    // No function advances it, so no pod may wait for a node of it.
     if (unread.has(claim.metadata.name) && !isTrue(claim.status?.conditions, "Registered")) return withoutRoom(claim);
     const problem = gaps.get(claim) ?? resourcesProblem(claim.spec?.resources?.requests) ?? statusProblem(claim.status);
     if (!noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
@@ -192,7 +192,7 @@ function withoutRoom(claim: NodeClaim): NodeClaim {
   return { ...claim, spec: { ...claim.spec, resources }, status: { ...claim.status, capacity: {}, allocatable: {} } };
 }
 
-/** The NodeClaims without those that name another one's instance, and what both are told. */
+/** The NodeClaims without those that name another one's instance, and the condition of both. */
 function contestedInstances(
   claims: readonly NodeClaim[],
   records: readonly NodeClaimRecord[],

@@ -10,7 +10,7 @@ export const bucketNameOf = (account: string, region: string): string => `karpen
 const TIMEOUT_MS = 120_000;
 
 /**
- * The bucket on S3. Every call names the account that must own it, because somebody else may have taken the name. S3
+ * The bucket on S3. Every call names the account that must own it, because another account may have taken the name. S3
  * encrypts new buckets and keeps them private by itself.
  */
 export function s3Bucket(account: string, caller: Omit<SignedCaller, "service">): Bucket {

@@ -92,7 +92,7 @@ export function awsInspector(region: string, caller: (service: string) => Omit<S
   };
 }
 
-/** The error that a line of a log tells of; none when the line only holds one of the words. */
+/** The error in a line of a log; none when the line only holds one of the words. */
 function errorOf(at: number, line: string): readonly LoggedError[] {
   try {
     const { level, message, errorMessage, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;

@@ -50,8 +50,8 @@ export async function kubeconfigCluster(given: { readonly kubeconfig?: string; r
 }
 
 /**
- * The transport with sentences for a person at a terminal in place of those for a function: what keeps the server from
- * answering, and what to do. An answer 403 stays a RefusedError, because some kinds may be missing.
+ * The transport with sentences for a person at a terminal in place of a function's sentences: what keeps the server
+ * from answering, and what to do. An answer 403 stays a RefusedError, because some kinds may be missing.
  */
 export function explained(send: Transport, cluster: KubeconfigCluster): Transport {
   return async (request) => {

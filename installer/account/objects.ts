@@ -27,7 +27,7 @@ export interface Waiting {
   readonly state: string;
 }
 
-/** The objects of a cluster that tell whether the functions work. */
+/** The objects of a cluster that show whether the functions work. */
 export interface ClusterObjects {
   readonly pools: readonly Readiness[];
   readonly classes: readonly (Readiness & { readonly role?: string })[];

@@ -4,11 +4,11 @@
 
 import type { Instance } from "#core/model/instance.ts";
 import type { ClusterRecords } from "#core/ports/cluster-records.ts";
-import type { AddedCluster } from "#infra/added-cluster-stack.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import type { AddedCluster } from "#infra/added-cluster-stack.ts";
 import type { DeploymentSettings } from "#infra/settings.ts";
-import type { ChangeSets } from "./change-sets.ts";
 import type { ClusterFacts, InClusterFacts, LambdaLimit } from "../checks/facts.ts";
+import type { ChangeSets } from "./change-sets.ts";
 import type { StackState } from "./stack-state.ts";
 
 /** Questions about an account, in one region. Each rejects with the sentence of AWS when it may not be asked. */
@@ -124,7 +124,7 @@ export interface EventSources {
   readonly change: (id: string, to: EventSource) => Promise<void>;
 }
 
-/** A line of a function's log that tells of an error. */
+/** A line of a function's log with an error. */
 export interface LoggedError {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -170,7 +170,7 @@ export interface LeftBehind {
   readonly terminate: (ids: readonly string[]) => Promise<void>;
   /** Deletes those with the cluster's tag. Returns how many there were. */
   readonly removeLaunchTemplates: (cluster: string) => Promise<number>;
-  /** Names of those under the cluster's path in IAM. */
+  /** Names of the profiles under the cluster's path in IAM. */
   readonly instanceProfiles: (cluster: string) => Promise<readonly string[]>;
   /** Takes the role out first. Does nothing when there is none. */
   readonly removeInstanceProfile: (name: string) => Promise<void>;

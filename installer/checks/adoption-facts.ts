@@ -4,13 +4,13 @@ import { BadInput } from "#infra/end-with.ts";
 import { addedStackName } from "#infra/role-names.ts";
 import type { ClusterSettings } from "#infra/settings.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { readDeployedCluster } from "../install/added-stack.ts";
-import type { Observed } from "./facts.ts";
-import { observed } from "./observe-account.ts";
 import type { AdoptPorts, ClusterApi, KubeObject } from "../account/ports.ts";
 import { isOurs, type StackState } from "../account/stack-state.ts";
+import { readDeployedCluster } from "../install/added-stack.ts";
 import { findKarpenter, type KarpenterDeployment } from "../migrate/karpenter-deployment.ts";
 import { runningLease } from "../migrate/karpenter-lease.ts";
+import type { Observed } from "./facts.ts";
+import { observed } from "./observe-account.ts";
 
 /** A definition of a kind that Karpenter's objects have. */
 export interface DefinitionFacts {

@@ -1,13 +1,13 @@
 // Checks before the nodes of a Karpenter are taken over.
 // In: what was found of the Karpenter, the functions and the cluster. Out: for each check a verdict, one sentence with
-// the mend where something is missing. No check asks anybody or changes anything.
+// the fix where something is missing. No check asks anybody or changes anything.
 
-import { settledStack } from "./stack.ts";
-import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
-import { nodeRoleOf } from "./facts.ts";
 import { scaling } from "../migrate/karpenter-deployment.ts";
 import { type CarriedSetting, carriedOver, differing } from "../migrate/karpenter-settings.ts";
 import type { AdoptionFacts } from "./adoption-facts.ts";
+import { nodeRoleOf } from "./facts.ts";
+import { settledStack } from "./stack.ts";
+import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
 
 /** The release of Karpenter whose API this product has. */
 const COMPARED_WITH = [1, 14] as const;

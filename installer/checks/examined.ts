@@ -1,13 +1,13 @@
 import type { Print } from "#terminal/command.ts";
-import { checkAll } from "./table.ts";
-import { examine } from "./observe-installation.ts";
 import { clusterObjects } from "../account/objects.ts";
-import type { InstallPorts, InstallationPorts } from "../account/ports.ts";
+import type { InstallationPorts, InstallPorts } from "../account/ports.ts";
+import { examine } from "./observe-installation.ts";
+import { checkAll } from "./table.ts";
 import { checkLines } from "./verdict.ts";
 
 export type ExaminedPorts = Pick<InstallPorts, "sleep"> & InstallationPorts;
 
-/** The functions look at a new EC2NodeClass when the webhook tells of it, or with the next sweep. */
+/** The functions look at a new EC2NodeClass when the webhook sends it, or with the next sweep. */
 const LOOK_MS = 120_000;
 const POLL_MS = 2_000;
 
@@ -21,7 +21,7 @@ export async function examined(
   print: Print,
 ): Promise<boolean> {
   await looked(cluster, ports, print);
-  // Where there is no EC2NodeClass yet, the person is told what to apply.
+  // Where there is no EC2NodeClass yet, the caller prints what to apply.
   const checks = checkAll("doctor", await examine({ cluster, region, stackName }, ports)).filter(({ name }) => name !== "EC2NodeClasses");
   const others = checks.filter(({ level }) => level !== "ok");
   print(`doctor: ${checks.length - others.length} of ${checks.length} checks are ok${others.length === 0 ? "" : ", but"}`);

@@ -1,15 +1,15 @@
 // Whether an installation works.
 // In: what was observed of it. Out: one line for each thing that a person looks at first. No line asks anybody.
 
-import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
-import { ago, span } from "./ago.ts";
 import type { Readiness, Waiting } from "../account/objects.ts";
 import { callsUrl } from "../account/webhook.ts";
+import { ago, span } from "./ago.ts";
 import type { Named, State } from "./observe-health.ts";
+import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
 
-/** An older error is told and does not count as trouble, because sweeps have tried again since. */
+/** An older error is a note and no fault, because sweeps have tried again since. */
 const RECENT_ERROR_MS = 10 * 60_000;
-/** CloudWatch tells of a minute a few minutes later. */
+/** CloudWatch has the figures of a minute a few minutes later. */
 const MAX_SWEEP_AGE_MS = 10 * 60_000;
 /** Two runs of the schedule "prices" were missed. */
 const MAX_PRICES_AGE_MS = 36 * 60 * 60_000;
@@ -48,13 +48,13 @@ export function deadLetters({ parts, deadLetters: all }: State): Verdict {
       return full.length === 0
         ? ok(`${known.length}, all empty`)
         : fault(
-            `work was given up: ${full.map(({ name, value }) => `${name} ${value}`).join(", ")}; read a message, mend its cause, then redrive: aws sqs start-message-move-task --source-arn ARN`,
+            `work was given up: ${full.map(({ name, value }) => `${name} ${value}`).join(", ")}; read a message, fix its cause, then redrive: aws sqs start-message-move-task --source-arn ARN`,
           );
     }),
   );
 }
 
-/** The judgement of several answers; one that is missing is told instead. */
+/** The verdict on several answers; a missing one is a note instead. */
 function gathered<T>(
   all: readonly Named<T>[],
   judge: (known: readonly { readonly name: string; readonly value: T }[]) => Verdict,

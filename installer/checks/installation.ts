@@ -1,18 +1,18 @@
 // Checks of an installation that is there.
 // In: what was found in an account and a cluster. Out: for each check a verdict, one sentence that says what is wrong,
-// where, and how to mend it. Checks that an installation begins with are those of install. No check asks anybody.
+// where, and how to fix it. Checks that an installation begins with are those of install. No check reads anything.
 
 import { isDeepStrictEqual } from "node:util";
 import { VERSION_ANNOTATION } from "#infra/manifests.ts";
 import { VERSION } from "#settings/version.ts";
+import type { KubeObject } from "../account/ports.ts";
+import { callsUrl } from "../account/webhook.ts";
+import { span } from "./ago.ts";
+import type { Applied, DoctorFacts, VcpuQuota } from "./observe-installation.ts";
 import { nodeRoleAccess, access as readAccess } from "./pre-flight.ts";
 import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
-import type { KubeObject } from "../account/ports.ts";
-import { span } from "./ago.ts";
-import { callsUrl } from "../account/webhook.ts";
-import type { Applied, Findings, VcpuQuota } from "./observe-installation.ts";
 
-/** Below this part of a quota or a limit being left, it is told. */
+/** Below this part of a quota or a limit being left, a check is a note. */
 const MIN_LEFT = 0.1;
 /** A message that waits longer is not worked on: functions take messages within seconds. */
 const MAX_QUEUE_AGE_S = 300;
@@ -20,13 +20,13 @@ const MAX_QUEUE_AGE_S = 300;
 const apply = (cluster: string): string => `apply the manifests again: karpenter-serverless install --cluster ${cluster}`;
 
 /** Who asks need not be able to install; an API server that does not answer hides the rest. */
-export function access(seen: Findings): Verdict {
+export function access(seen: DoctorFacts): Verdict {
   return "error" in seen.inCluster ? readAccess(seen) : ok("the API server answers you");
 }
 
 const isDefinition = ({ wanted }: Applied): boolean => wanted.kind === "CustomResourceDefinition";
 
-export function definitions({ applied, cluster }: Findings): Verdict {
+export function definitions({ applied, cluster }: DoctorFacts): Verdict {
   const all = applied.filter(isDefinition);
   return (
     unread(all) ??
@@ -38,7 +38,7 @@ export function definitions({ applied, cluster }: Findings): Verdict {
   );
 }
 
-export function rbac({ applied, cluster }: Findings): Verdict {
+export function rbac({ applied, cluster }: DoctorFacts): Verdict {
   const all = applied.filter((one) => !isDefinition(one));
   return (
     unread(all) ??
@@ -72,7 +72,7 @@ function problems(
   return fault(`${[first, second, third].filter((one) => one !== undefined).join(", ")}${rest}; ${apply(cluster)}`);
 }
 
-export function functionAccess({ functionEntries, cluster }: Findings): Verdict {
+export function functionAccess({ functionEntries, cluster }: DoctorFacts): Verdict {
   if (functionEntries.length === 0) return note("not checked: the stack does not name the roles of its functions");
   const unknown = functionEntries.find(({ type }) => "error" in type)?.type;
   if (unknown !== undefined && "error" in unknown) return note(`not checked: ${unknown.error}`);
@@ -84,7 +84,7 @@ export function functionAccess({ functionEntries, cluster }: Findings): Verdict 
       );
 }
 
-export function webhook({ webhook: registered, stack, cluster }: Findings): Verdict {
+export function webhook({ webhook: registered, stack, cluster }: DoctorFacts): Verdict {
   const url = "value" in stack ? stack.value?.outputs["NotifyUrl"] : undefined;
   return of(registered, (found) => {
     if (found === undefined)
@@ -107,7 +107,7 @@ export function webhook({ webhook: registered, stack, cluster }: Findings): Verd
   });
 }
 
-export function nodeRoles({ nodeRoles: all }: Findings): readonly CheckResult[] {
+export function nodeRoles({ nodeRoles: all }: DoctorFacts): readonly CheckResult[] {
   return all.map(({ role, facts: own }) => {
     const name = `node role ${role}`;
     const { nodeRole } = own;
@@ -118,7 +118,7 @@ export function nodeRoles({ nodeRoles: all }: Findings): readonly CheckResult[] 
 }
 
 /** The catalog function has looked for subnets, security groups, images and the instance profile. */
-export function nodeClasses({ objects }: Findings): readonly CheckResult[] {
+export function nodeClasses({ objects }: DoctorFacts): readonly CheckResult[] {
   if ("error" in objects) return [{ name: "EC2NodeClasses", ...note(`not checked: ${objects.error}`) }];
   const { classes } = objects.value;
   if (classes.length === 0) return [{ name: "EC2NodeClasses", ...fault("there is none; apply one, or run install --with-default-pool") }];
@@ -129,7 +129,7 @@ export function nodeClasses({ objects }: Findings): readonly CheckResult[] {
 }
 
 /** A line for each quota. */
-export const quotas = ({ quotas: all }: Findings): readonly CheckResult[] =>
+export const quotas = ({ quotas: all }: DoctorFacts): readonly CheckResult[] =>
   all.map((quota) => ({ name: `vCPUs of ${quota.name}`, ...vcpus(quota) }));
 
 function vcpus({ code, limit, used }: VcpuQuota): Verdict {
@@ -145,7 +145,7 @@ function vcpus({ code, limit, used }: VcpuQuota): Verdict {
   );
 }
 
-export function queues({ queueAges }: Findings): Verdict {
+export function queues({ queueAges }: DoctorFacts): Verdict {
   const unknown = queueAges.find(({ age }) => "error" in age)?.age;
   if (unknown !== undefined && "error" in unknown) return note(`not checked: ${unknown.error}`);
   const late = queueAges.flatMap(({ name, age }) =>
@@ -156,7 +156,7 @@ export function queues({ queueAges }: Findings): Verdict {
     : fault(`messages wait: ${late.join(", ")}; look at the log and the throttles of the function of that name`);
 }
 
-export function concurrency({ lambda, concurrency: peakOf }: Findings): Verdict {
+export function concurrency({ lambda, concurrency: peakOf }: DoctorFacts): Verdict {
   return of(lambda, ({ limit }) =>
     of(peakOf, (peak) => {
       if (peak === undefined) return ok(`${limit} at once`);

@@ -1,5 +1,5 @@
-import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
 import type { ClusterApi, InstallPorts, Stacks } from "../account/ports.ts";
+import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
 
 interface ObservedPorts extends Pick<InstallPorts, "account"> {
   readonly stacks: Pick<Stacks, "describe">;
@@ -41,7 +41,7 @@ export async function observed<T>(asked: Promise<T>): Promise<Observed<T>> {
   }
 }
 
-/** What is known when nobody can be asked. */
+/** What is known when neither AWS nor the cluster answers. */
 function blind(cluster: string, why: string, known: Partial<Facts> = {}): Facts {
   const error = { error: why };
   return {

@@ -1,11 +1,11 @@
-import type { InClusterFacts, Observed } from "./facts.ts";
-import { observed } from "./observe-account.ts";
-import type { StackState } from "../account/stack-state.ts";
 import { type ClusterObjects, clusterObjects } from "../account/objects.ts";
 import type { InstallationPorts, LoggedError } from "../account/ports.ts";
-import { type ServedFacts, servedFacts } from "./served-line.ts";
 import { isSwept, partsOf, type StackParts } from "../account/stack-parts.ts";
+import type { StackState } from "../account/stack-state.ts";
 import { notifyUrls } from "../account/webhook.ts";
+import type { InClusterFacts, Observed } from "./facts.ts";
+import { observed } from "./observe-account.ts";
+import { type ServedFacts, servedFacts } from "./served-line.ts";
 
 /** An answer about one thing of several. */
 export interface Named<T> {

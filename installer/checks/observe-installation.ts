@@ -1,14 +1,14 @@
 import { isTokenOf } from "#adapters/lambda/path-token.ts";
 import { FUNCTIONS } from "#infra/functions.ts";
 import { manifests } from "#infra/manifests.ts";
+import { type ClusterObjects, clusterObjects } from "../account/objects.ts";
+import type { InstallationPorts, KubeObject } from "../account/ports.ts";
+import { partsOf } from "../account/stack-parts.ts";
+import { notifyUrls } from "../account/webhook.ts";
 import { objectsOf } from "../install/apply-manifests.ts";
 import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
 import { observe, observed } from "./observe-account.ts";
-import type { InstallationPorts, KubeObject } from "../account/ports.ts";
-import { type ClusterObjects, clusterObjects } from "../account/objects.ts";
 import { type ServedFacts, servedFacts } from "./served-line.ts";
-import { partsOf } from "../account/stack-parts.ts";
-import { notifyUrls } from "../account/webhook.ts";
 
 /** A quota of EC2 and how much of it is used, in vCPUs. */
 export interface VcpuQuota {
@@ -36,7 +36,7 @@ export interface WebhookFacts {
 }
 
 /** All that the checks of a doctor judge. */
-export interface Findings extends Facts {
+export interface DoctorFacts extends Facts {
   readonly now: number;
   readonly objects: Observed<ClusterObjects>;
   readonly stackName: string;
@@ -68,7 +68,7 @@ const QUOTAS = [
 export async function examine(
   { cluster, region, stackName }: { readonly cluster: string; readonly region: string; readonly stackName: string },
   ports: InstallationPorts,
-): Promise<Findings> {
+): Promise<DoctorFacts> {
   const api = ports.clusterApi(cluster);
   const objects = await observed(clusterObjects(api));
   const roles = "value" in objects ? [...new Set(objects.value.classes.flatMap(({ role }) => role ?? []))] : [];

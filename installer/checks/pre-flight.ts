@@ -3,9 +3,9 @@
 // changed here.
 
 import { hasFunctionUrls, hasPublicUrl } from "#infra/settings.ts";
+import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 import { type Facts, nodeRoleOf, type Wanted } from "./facts.ts";
 import { fault, note, of, ok, type Verdict } from "./verdict.ts";
-import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 
 /** What is known before an installation, and what the person wants. */
 export type PreFlight = Facts & { readonly wanted: Wanted };
@@ -126,7 +126,7 @@ export const wantedStack: Check = ({ cluster, stack, wanted: { stackName, cluste
     if (!isOurs(found)) return fault(`${stackName} is another product's stack, which this would replace; give --stack another name`);
     const lost = namesOf(found, "Clusters").filter((name) => clusters.every((wanted) => wanted.name !== name));
     return lost.length === 0
-      ? ok(`${stackName} is ${found.status} and serves ${namesOf(found, "Clusters").join(", ") || "nobody yet"}`)
+      ? ok(`${stackName} is ${found.status} and serves ${namesOf(found, "Clusters").join(", ") || "no cluster yet"}`)
       : fault(
           `${stackName} also serves ${lost.join(", ")}, which this would take from it; ${
             namesOf(found, "Clusters").includes(cluster)

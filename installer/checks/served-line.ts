@@ -4,12 +4,12 @@
 import type { ClusterRecord } from "#core/model/cluster-record.ts";
 import { addedStackName } from "#infra/role-names.ts";
 import { VERSION } from "#settings/version.ts";
-import { fault, note, of, ok, type Verdict } from "./verdict.ts";
-import type { Observed } from "./facts.ts";
-import { observed } from "./observe-account.ts";
-import type { StackState } from "../account/stack-state.ts";
 import type { InstallationPorts } from "../account/ports.ts";
 import { type Serving, servingOf } from "../account/serving.ts";
+import type { StackState } from "../account/stack-state.ts";
+import type { Observed } from "./facts.ts";
+import { observed } from "./observe-account.ts";
+import { fault, note, of, ok, type Verdict } from "./verdict.ts";
 
 /** What is known of how a stack serves a cluster. */
 export interface ServedFacts {
@@ -70,10 +70,10 @@ function verdict(
       const name = addedStackName(stackName, cluster);
       if (own === undefined) return fault(`stack ${name}, whose roles the functions need, is not there; run ${install}, which makes it`);
       if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK)_COMPLETE$/.test(own.status))
-        return fault(`stack ${name} is ${own.status}; run ${install}, which mends it`);
+        return fault(`stack ${name} is ${own.status}; run ${install}, which repairs it`);
       const { Version: version = "unknown", LifecycleRoleArn: lifecycle, CatalogRoleArn: catalog } = own.outputs;
       if (lifecycle !== record.roles.lifecycle || catalog !== record.roles.catalog)
-        return fault(`stack ${name} has other roles than the functions know; run ${install}, which tells them`);
+        return fault(`stack ${name} has other roles than the functions know; run ${install}, which passes them on`);
       return version === VERSION
         ? ok(`it was added, by stack ${name} ${version}`)
         : note(`stack ${name} has version ${version}, this program ${VERSION}; run upgrade`);

@@ -1,10 +1,10 @@
 import type { Answer } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { type CheckResult, checkLines } from "./verdict.ts";
-import { observed } from "./observe-account.ts";
 import type { InstallationPorts } from "../account/ports.ts";
-import { checkAll } from "./table.ts";
+import { observed } from "./observe-account.ts";
 import { observeState } from "./observe-health.ts";
+import { checkAll } from "./table.ts";
+import { type CheckResult, checkLines } from "./verdict.ts";
 
 export interface StatusOptions {
   readonly cluster: string;
@@ -13,7 +13,7 @@ export interface StatusOptions {
   readonly json: boolean;
 }
 
-/** Whether an installation works, on one screen. Throws InputError where nobody can be asked. */
+/** Whether an installation works, on one screen. Throws InputError where AWS does not accept the caller. */
 export async function status({ cluster, region, stackName, json }: StatusOptions, ports: InstallationPorts): Promise<Answer> {
   await checkCredentials(ports);
   const state = await observeState({ cluster, stackName }, ports);
@@ -22,7 +22,7 @@ export async function status({ cluster, region, stackName, json }: StatusOptions
   return json ? asJson(answer, lines, { observed: state }) : asText(`cluster ${cluster} in ${region}`, lines);
 }
 
-/** Throws InputError where AWS does not accept the caller, because then nothing could be told. */
+/** Throws InputError where AWS does not accept the caller, because then nothing can be read. */
 export async function checkCredentials({ account }: Pick<InstallationPorts, "account">): Promise<void> {
   const caller = await observed(account.caller());
   if ("error" in caller)

@@ -6,7 +6,7 @@ import type { AdoptionFacts } from "./adoption-facts.ts";
 import * as health from "./health.ts";
 import * as installation from "./installation.ts";
 import type { State } from "./observe-health.ts";
-import type { Findings } from "./observe-installation.ts";
+import type { DoctorFacts } from "./observe-installation.ts";
 import * as preFlight from "./pre-flight.ts";
 import { servedLine } from "./served-line.ts";
 import { stack } from "./stack.ts";
@@ -17,7 +17,7 @@ interface Seen {
   readonly install: preFlight.PreFlight;
   readonly upgrade: preFlight.PreFlight;
   readonly status: State;
-  readonly doctor: Findings;
+  readonly doctor: DoctorFacts;
   readonly adopt: AdoptionFacts;
 }
 

@@ -47,18 +47,18 @@ export const installCommand = defineCommand({
       const { "with-default-pool": withDefaultPool, "dry-run": dryRun, "from-karpenter": fromKarpenter } = values;
       const tagNetwork = values["tag-network"];
       const { deployment, "keep-deployment": keepDeployment } = values;
-      const isWayInGiven = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
+      const hasEndpointOption = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
       const given = settingsFor(values, region);
       const withDoctor = async (answer: Answer): Promise<Answer> => {
         if (dryRun) return answer;
         const isHealthy = await examined({ cluster, region, stackName: given.stackName }, ports, print);
         if (isHealthy) return answer;
-        const mend = `it is installed, but not everything works yet; mend what is marked FAULT above, then run ${PROGRAM} doctor --cluster ${cluster}`;
+        const mend = `it is installed, but not everything works yet; fix the items marked FAULT above, then run ${PROGRAM} doctor --cluster ${cluster}`;
         return { ...answer, isUsable: false, messages: [...(answer.messages ?? []), mend] };
       };
       if (!fromKarpenter)
         return await withDoctor(
-          await install({ cluster, region, settings: given, isWayInGiven, tagNetwork, withDefaultPool, dryRun }, ports, print),
+          await install({ cluster, region, settings: given, hasEndpointOption, tagNetwork, withDefaultPool, dryRun }, ports, print),
         );
       const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }] = await Promise.all([
         import("../migrate/from-karpenter.ts"),
@@ -67,14 +67,14 @@ export const installCommand = defineCommand({
       const settings = withKarpenters(given, cluster, await readKarpenter(ports.clusterApi(cluster), cluster, deployment));
       const options = { cluster, stackName: settings.stackName, deployment, keepDeployment, dryRun, installs: true };
       if (!dryRun) await refuseEarly(options, ports);
-      const installed = await install({ cluster, region, settings, isWayInGiven, tagNetwork, withDefaultPool, dryRun }, ports, print);
+      const installed = await install({ cluster, region, settings, hasEndpointOption, tagNetwork, withDefaultPool, dryRun }, ports, print);
       const adopted = await adopt(options, ports, print);
       const messages = [...(installed.messages ?? []), ...(adopted.messages ?? [])];
       return await withDoctor({ ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false });
     } catch (error) {
       if (error instanceof BadInput) throw new InputError(error.message);
       throw error instanceof Error && !(error instanceof InputError)
-        ? new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`)
+        ? new InputError(`${error.message.replace(/\.$/, "")}; fix that, then run the command again, which continues where it ended`)
         : error;
     }
   },

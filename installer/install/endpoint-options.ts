@@ -3,11 +3,11 @@
 // No way is asked for here: only a deployment shows what an organization refuses.
 
 import type { ClusterSettings, DeploymentSettings } from "#infra/settings.ts";
-import type { Facts } from "../checks/facts.ts";
 import type { StackEvent } from "../account/ports.ts";
+import type { Facts } from "../checks/facts.ts";
 
 /** A way in: where wake-ups come from, and the kind of URL that API servers call for them. */
-interface WayIn {
+interface EndpointOption {
   readonly sources: ClusterSettings["sources"];
   readonly publicUrl: DeploymentSettings["publicUrl"];
   /** As in "API servers call …". */
@@ -16,36 +16,36 @@ interface WayIn {
   readonly types: RegExp;
 }
 
-const WITH_NOTIFY: WayIn["sources"] = ["notify", "sweep"];
+const WITH_NOTIFY: EndpointOption["sources"] = ["notify", "sweep"];
 
-/** From the fastest to the one that nobody can refuse. */
-const FUNCTION_URL: WayIn = {
+/** From the fastest to the one that no account can refuse. */
+const FUNCTION_URL: EndpointOption = {
   ...{ sources: WITH_NOTIFY, publicUrl: "functionUrl", words: "API servers call a Lambda function URL" },
-  // A public function URL has permissions for everybody (Control Tower's CT.LAMBDA.PR.2), the others have none.
+  // A public function URL has permissions for every caller (Control Tower's CT.LAMBDA.PR.2), the others have none.
   types: /^AWS::Lambda::(Url|Permission)$/,
 };
-const API_GATEWAY: WayIn = {
+const API_GATEWAY: EndpointOption = {
   ...{ sources: WITH_NOTIFY, publicUrl: "apiGateway", words: "API servers call API Gateway", types: /^AWS::ApiGateway/ },
 };
-const AUDIT_LOG: WayIn = {
+const AUDIT_LOG: EndpointOption = {
   ...{ sources: ["audit", "sweep"], publicUrl: "none", words: "the cluster's audit log brings events", types: /^AWS::Logs::/ },
 };
-const SWEEP: WayIn = {
+const SWEEP: EndpointOption = {
   ...{ sources: ["sweep"], publicUrl: "none", words: "the sweep alone finds pods, within a minute", types: /^$/ },
 };
 
 /** What a stack that is there says of its way in; a person who says nothing keeps it. */
-export function keepingWayIn(settings: DeploymentSettings, cluster: string, { stack }: Pick<Facts, "stack">): DeploymentSettings {
+export function keepingEndpointOption(settings: DeploymentSettings, cluster: string, { stack }: Pick<Facts, "stack">): DeploymentSettings {
   const outputs = "value" in stack ? (stack.value?.outputs ?? {}) : {};
   const { UrlKind, Sources } = outputs;
   const kept = ways().find(({ publicUrl, sources }) => publicUrl === UrlKind && sources.join(",") === Sources);
   return kept === undefined ? settings : along(settings, cluster, kept);
 }
 
-const ways = (): readonly WayIn[] => [FUNCTION_URL, API_GATEWAY, AUDIT_LOG, SWEEP];
+const ways = (): readonly EndpointOption[] => [FUNCTION_URL, API_GATEWAY, AUDIT_LOG, SWEEP];
 
 /** The settings with another way in for the cluster. */
-const along = (settings: DeploymentSettings, cluster: string, { sources, publicUrl }: WayIn): DeploymentSettings => ({
+const along = (settings: DeploymentSettings, cluster: string, { sources, publicUrl }: EndpointOption): DeploymentSettings => ({
   ...settings,
   publicUrl,
   clusters: settings.clusters.map((one) => (one.name === cluster ? { ...one, sources: [...sources] } : one)),
@@ -55,7 +55,7 @@ const along = (settings: DeploymentSettings, cluster: string, { sources, publicU
  * The next way in when the deployment of `settings` has failed by `failed`; undefined when the failure is about
  * something else, or when nothing is left to try. Admission needs a URL, so it keeps to those ways that have one.
  */
-export function nextWayIn(
+export function nextEndpointOption(
   settings: DeploymentSettings,
   cluster: string,
   failed: readonly Pick<StackEvent, "type" | "resource" | "reason">[],
@@ -75,7 +75,7 @@ export function nextWayIn(
   return { settings: along(settings, cluster, next), why: `${refusal(way)} (${because}); ${next.words} instead` };
 }
 
-const refusal = ({ publicUrl }: WayIn): string =>
+const refusal = ({ publicUrl }: EndpointOption): string =>
   ({
     functionUrl: "the account refuses function URLs",
     apiGateway: "the account refuses API Gateway",

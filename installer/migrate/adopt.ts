@@ -9,12 +9,12 @@ import { lostRecords } from "#core/rebuild/plan.ts";
 import { PROGRAM } from "#settings/program.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
+import type { AdoptPorts } from "../account/ports.ts";
+import { type AdoptFacts, adoptFacts, type Intention, type Naming } from "../checks/adoption-facts.ts";
+import { checkAll } from "../checks/table.ts";
 import { checkLines } from "../checks/verdict.ts";
 import { podsOf, scaleToZero } from "./karpenter-deployment.ts";
 import { runningLease } from "./karpenter-lease.ts";
-import { checkAll } from "../checks/table.ts";
-import { type AdoptFacts, adoptFacts, type Intention, type Naming } from "../checks/adoption-facts.ts";
-import type { AdoptPorts } from "../account/ports.ts";
 import { type AdoptedClaim, adoptionTable } from "./table.ts";
 
 export interface AdoptOptions extends Naming, Intention {
@@ -26,9 +26,9 @@ const POLL_MS = 3_000;
 const TAKEN_UP_MS = 4 * 60_000;
 
 /**
- * Takes over the nodes of a Karpenter: ends it, waits until nobody decides any more, and writes a record for each of
- * its NodeClaims, from which the functions go on. No node is replaced. Each step looks what is there and does what is
- * missing, so that it is repeated as a whole after a kill. Throws InputError where a check fails.
+ * Takes over the nodes of a Karpenter: ends it, waits until no controller decides any more, and writes a record for
+ * each of its NodeClaims, from which the functions continue. No node is replaced. Each step looks what is there and
+ * does what is missing, so that it is repeated as a whole after a kill. Throws InputError where a check fails.
  */
 export async function adopt(options: AdoptOptions, ports: AdoptPorts, print: Print): Promise<Answer> {
   const { cluster, dryRun } = options;
@@ -36,7 +36,7 @@ export async function adopt(options: AdoptOptions, ports: AdoptPorts, print: Pri
   const results = checkAll("adopt", { ...facts, ...options });
   for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
-  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was changed; mend what is marked FAULT, then run this again`;
+  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was changed; fix the items marked FAULT, then run the command again`;
   if (faults > 0 && !dryRun) throw new InputError(unmet);
   if (dryRun) {
     for (const line of await plan(facts, ports)) print(line);
@@ -83,7 +83,7 @@ async function plan(facts: AdoptFacts, ports: AdoptPorts): Promise<readonly stri
   ];
 }
 
-/** Ends Karpenter, and waits until none of its pods runs and nobody renews its Lease. */
+/** Ends Karpenter, and waits until none of its pods runs and its Lease is no longer renewed. */
 async function endKarpenter({ cluster, karpenter, running }: AdoptFacts, ports: AdoptPorts, print: Print): Promise<void> {
   const api = ports.clusterApi(cluster);
   if (karpenter !== undefined) {
@@ -105,7 +105,7 @@ async function endKarpenter({ cluster, karpenter, running }: AdoptFacts, ports: 
   await untilNone(([name]) => `waiting until Lease ${name} is given back, a minute at most when Karpenter was killed`, lease, ports, print);
 }
 
-/** Waits until nothing is left; tells what it waits for when that changes. */
+/** Waits until nothing is left; prints what it waits for when that changes. */
 async function untilNone(
   words: (left: readonly string[]) => string,
   look: () => Promise<readonly string[]>,
@@ -160,7 +160,7 @@ async function writeRecords(cluster: string, table: string, ports: AdoptPorts): 
       if (step.record !== undefined) await store.create(step.record, [adopted(step.record, ports.now())]);
       written.push(step);
     } catch (error) {
-      // The functions adopt by themselves what nobody has launched.
+      // The functions adopt by themselves what is not launched.
       if (!(error instanceof ConflictError)) throw error;
       written.push({ claim: step.claim, outcome: KNOWN });
     }

@@ -100,7 +100,7 @@ function read({ metadata, spec }: Deployment): KarpenterDeployment {
   };
 }
 
-/** Those with a value of their own; what Kubernetes fills in tells of the pod. */
+/** Those with a value of their own; what Kubernetes fills in is about the pod. */
 const variables = (env: NonNullable<Container["env"]>): Readonly<Record<string, string>> =>
   Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined || value === "" ? [] : [[name, value]])));
 

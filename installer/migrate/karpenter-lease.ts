@@ -21,14 +21,14 @@ export async function runningLease(api: Pick<ClusterApi, "list">, now: number): 
 }
 
 /**
- * Holds Karpenter's own Lease. While somebody renews it, no Karpenter of that namespace becomes leader, and the
- * functions decide nothing new (functions/shared/beside-karpenter.ts), so that of the two nobody acts. A holder that
+ * Holds Karpenter's own Lease. While a holder renews it, no Karpenter of that namespace becomes leader, and the
+ * functions decide nothing new (functions/shared/beside-karpenter.ts), so that neither acts. A holder that
  * was killed holds it for less than a minute.
  */
 export interface HeldLease {
   /** Call it at least every ten seconds. */
   readonly renew: () => Promise<void>;
-  /** Gives it to whoever asks first. */
+  /** Gives it to the first that asks. */
   readonly release: () => Promise<void>;
 }
 

@@ -15,7 +15,7 @@ export interface CarriedSetting {
 }
 
 /**
- * Settings that tell the pod about itself, the cluster or its queue; they set nothing that a person has chosen.
+ * Settings that name the pod itself, the cluster or its queue; they set nothing that a person has chosen.
  */
 const ABOUT_ITSELF =
   /^(KUBERNETES_|AWS_|CLUSTER_(NAME|ENDPOINT|CA_BUNDLE)$|KARPENTER_SERVICE$|INTERRUPTION_QUEUE$|SYSTEM_NAMESPACE$|(METRICS|HEALTH_PROBE)_PORT$|GO|HTTPS?_PROXY|NO_PROXY)/;

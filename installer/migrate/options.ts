@@ -3,7 +3,7 @@ export const ADOPT_OPTIONS = {
   deployment: {
     type: "text",
     value: "NAMESPACE/NAME",
-    description: "Karpenter's Deployment, where its label or image does not tell",
+    description: "Karpenter's Deployment, where its label or image does not name it",
   },
   "keep-deployment": {
     type: "flag",

@@ -35,7 +35,7 @@ export const upgradeCommand = defineCommand({
     } catch (error) {
       if (error instanceof BadInput) throw new InputError(error.message);
       if (!(error instanceof Error) || error instanceof InputError) throw error;
-      throw new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`);
+      throw new InputError(`${error.message.replace(/\.$/, "")}; fix that, then run the command again, which continues where it ended`);
     }
   },
 });

@@ -182,7 +182,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
     await hand(batch);
     for (const message of batch) inFlight.delete(message);
     handling--;
-    if (gathered.length > 0 && maxConcurrency !== undefined) clock.after(0, `queue ${name} goes on`, handGathered);
+    if (gathered.length > 0 && maxConcurrency !== undefined) clock.after(0, `queue ${name} continues`, handGathered);
   };
   /** Messages wait for a reader: a second later there are more of them. */
   const growLater = (): void => {

@@ -240,7 +240,7 @@ describe("a node that does not register", () => {
 
   it("is not planned where no AMI boots its type, and a type that an AMI boots is launched beside it", async () => {
     const published = await play(MADE_UP.replace("m5.large", "m6g.large") + pod("a", ""));
-    expect(published).toMatch(/default\/a: .*m6g\.large,? cannot be had.* no AMI of the EC2NodeClass boots it/s);
+    expect(published).toMatch(/default\/a: .*m6g\.large,? is unavailable.* no AMI of the EC2NodeClass boots it/s);
     const both = await play(MADE_UP.replace("[m5.large]", "[m6gd.large, m5d.xlarge]") + pod("a", ""));
     expect(both).toMatch(/made-up-\w+ +m5d\.xlarge/);
   });

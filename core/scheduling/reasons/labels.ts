@@ -84,9 +84,9 @@ export function noTypeText(template: Template, wanted: Requirements, base: Bitse
 }
 
 /** "none of its 4 instance types has"; up to 3 types are named. */
-function noneOf({ table }: Template, types: Bitset, verb: "has" | "can be had"): string {
+function noneOf({ table }: Template, types: Bitset, verb: "has" | "is available"): string {
   const names = members(types).map((t) => table.types[t]?.name ?? "");
-  if (names.length === 1) return `its only instance type, ${names[0]}, ${verb === "has" ? "does not have" : "cannot be had"}`;
+  if (names.length === 1) return `its only instance type, ${names[0]}, ${verb === "has" ? "does not have" : "is unavailable"}`;
   return `none of its ${names.length > 3 ? `${names.length} instance types` : `instance types ${listed(names)}`} ${verb}`;
 }
 
@@ -119,7 +119,7 @@ const NO_REQUIREMENTS: Requirements = new Map();
 /** Why types are left but none of their offerings: no offering meets the requirements, or none is available now. */
 function offeringText(template: Template, items: readonly Requirement[], types: Bitset): string {
   const { table } = template;
-  const none = noneOf(template, types, "can be had");
+  const none = noneOf(template, types, "is available");
   const onOfferings = OFFERING_KEYS.map((key) => items.find((item) => item.key === key));
   const offerings = table.types.flatMap(({ name, offerings: all }, t) =>
     hasBit(types, t) ? all.map((offering) => ({ name, offering })) : [],

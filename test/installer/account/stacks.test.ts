@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cloudFormationStacks } from "#installer/account/stacks.ts";
 import { leftBehindOnAws } from "#installer/account/left-behind.ts";
+import { cloudFormationStacks } from "#installer/account/stacks.ts";
 
 const credentials = async () => ({ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" });
 

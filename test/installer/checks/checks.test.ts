@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "#infra/settings.ts";
-import { CHECKS, checkAll } from "#installer/checks/table.ts";
 import type { Facts, Wanted } from "#installer/checks/facts.ts";
+import { CHECKS, checkAll } from "#installer/checks/table.ts";
 
 const EKS = {
   status: "ACTIVE",

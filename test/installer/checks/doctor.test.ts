@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { doctor } from "#installer/checks/doctor.ts";
 import type { InstallationPorts, KubeObject } from "#installer/account/ports.ts";
+import { doctor } from "#installer/checks/doctor.ts";
 import { VERSION } from "#settings/version.ts";
 import { ROLE, SECRET } from "../install/world.ts";
 import { Installed, nodeClass } from "./world.ts";

@@ -1,6 +1,6 @@
 import { manifests } from "#infra/manifests.ts";
-import { objectsOf } from "#installer/install/apply-manifests.ts";
 import type { InstallationPorts, KubeObject, LoggedError } from "#installer/account/ports.ts";
+import { objectsOf } from "#installer/install/apply-manifests.ts";
 import { VERSION } from "#settings/version.ts";
 import { keyOf, ROLE, SECRET, World } from "../install/world.ts";
 

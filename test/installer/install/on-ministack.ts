@@ -9,11 +9,11 @@ import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { makeStacks, synthesized } from "#infra/synthesis.ts";
 import { s3Bucket } from "#installer/account/bucket.ts";
-import { install } from "#installer/install/install.ts";
-import { cloudFormationStacks } from "#installer/account/stacks.ts";
 import { awsInspector } from "#installer/account/inspector.ts";
-import { status } from "#installer/checks/status.ts";
 import { leftBehindOnAws } from "#installer/account/left-behind.ts";
+import { cloudFormationStacks } from "#installer/account/stacks.ts";
+import { status } from "#installer/checks/status.ts";
+import { install } from "#installer/install/install.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { VERSION } from "#settings/version.ts";
 import { removeDir } from "../../e2e/support/child.ts";
@@ -56,7 +56,7 @@ const run = async (withDefaultPool: boolean, given = settings) => {
     cluster: "c1",
     region: ministack.region,
     settings: given,
-    isWayInGiven: false,
+    hasEndpointOption: false,
     tagNetwork: false,
     withDefaultPool,
     dryRun: false,

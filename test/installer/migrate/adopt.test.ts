@@ -46,8 +46,8 @@ describe("adopt", () => {
       "wrote the records of 2 NodeClaims; 0 need none",
       "waiting until the functions have taken up 2 NodeClaims, which their sweep does within a minute or two",
       "NODECLAIM  NODEPOOL  NODE    INSTANCE  TYPE      ZONE        CAPACITY",
-      "default-1  default   node-1  i-1       m5.large  us-west-2a  spot      is adopted: it goes on as it is",
-      "default-2  default   node-2  i-2       m5.large  us-west-2a  spot      is adopted: it goes on as it is",
+      "default-1  default   node-1  i-1       m5.large  us-west-2a  spot      is adopted: it stays as it is",
+      "default-2  default   node-2  i-2       m5.large  us-west-2a  spot      is adopted: it stays as it is",
     ]);
   });
 

@@ -5,7 +5,7 @@ describe("settings of Karpenter", () => {
   it.for([
     { name: "BATCH_IDLE_DURATION", value: "2s", want: { fate: "carried" } },
     { name: "FEATURE_GATES", value: "NodeRepair=true,SomethingNew=true", want: { fate: "carried" } },
-    { name: "DISABLE_LEADER_ELECTION", value: "true", want: { fate: "none", why: expect.stringContaining("nobody is elected") } },
+    { name: "DISABLE_LEADER_ELECTION", value: "true", want: { fate: "none", why: expect.stringContaining("there is no leader election") } },
     { name: "MY_OWN", value: "1", want: { fate: "none", why: "there is no such setting here" } },
     { name: "IGNORE_DRA_REQUESTS", value: "false", want: { fate: "none", why: expect.stringContaining("no node is planned") } },
     { name: "BATCH_MAX_DURATION", value: "1h", want: { fate: "none", why: expect.stringContaining("5m") } },

@@ -16,13 +16,13 @@ const AUDIT_LAG_MS = 2_000;
  * Turns changes of objects into wake-ups, as the real sources do: the webhook at once, the audit log a little later.
  * Without a source only the sweep sees a change.
  */
-export function ringFromChanges(world: LabWorld, deps: ClusterDeps, sources: readonly ("audit" | "notify")[]): void {
+export function sendWakeUpsOnChanges(world: LabWorld, deps: ClusterDeps, sources: readonly ("audit" | "notify")[]): void {
   const lag = sources.includes("notify") ? 0 : AUDIT_LAG_MS;
   if (sources.length === 0) return;
   world.onChange((change) => {
     const signal = signalOf(change);
     if (signal === undefined) return;
-    world.clock.after(lag, "doorbell", async () => {
+    world.clock.after(lag, "event source", async () => {
       const claimOf = await claimOfNode(signal, deps);
       await deps.wakeUps.wake(wakeUpsFor(world.cluster, [signal], claimOf));
     });
@@ -48,7 +48,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 /**
  * The change as the webhook receives it, under the match conditions of infra/webhook. The lab's kube-scheduler writes
- * no Event when a pod fits nowhere: its write of the pod's status stands for the Event.
+ * no Event when a pod fits nowhere: its write of the pod's status replaces the Event.
  */
 function signalOf(change: Change): Signal | undefined {
   const { kind, object, old, user, type } = change;
