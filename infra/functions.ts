@@ -177,6 +177,26 @@ export function isMade(name: FunctionName, settings: Wanted): boolean {
   return (name !== "audit" && name !== "notify") || settings.clusters.some(({ sources }) => sources.includes(name));
 }
 
+/**
+ * Whether the function's messages can come back to it over queues of the stack: to its own, or over other functions.
+ * Lambda ends such a chain after about 16 invocations unless the function allows it ("Use Lambda recursive loop
+ * detection to prevent infinite loops", AWS Lambda Developer Guide). A NodeClaim that waits for its pods' grace period,
+ * or for EC2, is a longer chain.
+ */
+export function isInLoop(name: FunctionName): boolean {
+  const reached = new Set<FunctionName>();
+  const follow = (from: FunctionName): void => {
+    for (const to of FUNCTION_NAMES) {
+      const { queue } = FUNCTIONS[to];
+      if (queue === undefined || queue === "interruption" || reached.has(to) || !FUNCTIONS[from].sends.includes(queue)) continue;
+      reached.add(to);
+      follow(to);
+    }
+  };
+  follow(name);
+  return reached.has(name);
+}
+
 export interface QueueSpec {
   readonly fifo: boolean;
   /** Delay of each message, seconds; provision's folds the wake-ups of a second (PLAN_HELD_BACK_MS). */

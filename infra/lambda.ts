@@ -8,6 +8,7 @@ import {
   type Code,
   type EventInvokeConfigOptions,
   Function as LambdaFunction,
+  RecursiveLoop,
   Runtime,
 } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
@@ -15,7 +16,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { VERSION } from "#settings/version.ts";
-import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
+import { FUNCTIONS, type FunctionName, isInLoop, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
   announceStatement,
   anyClusterStatement,
@@ -81,6 +82,7 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     role: makeRole(name, logGroup, surroundings, { ...(lost && { lost }), ...(token && { token }) }),
     logGroup,
     ...(cap > 0 && { reservedConcurrentExecutions: cap }),
+    ...(isInLoop(name) && { recursiveLoop: RecursiveLoop.ALLOW }),
     ...asynchronous(name, lost),
   });
   // Of functions only, which an upgrade changes anyway: a tag of the stack would change each of its resources.

@@ -73,7 +73,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   AWS_FEATURE_GATES: "its one gate, NodeClassCEL, comes after v1.14, whose EC2NodeClass this is",
   CPU_REQUESTS: "it sizes a controller's worker pool; here each claim has an invocation, and infra/functions.ts says how many run at once",
   DISABLE_CLUSTER_STATE_OBSERVABILITY:
-    "no CloudWatch metrics of nodes' and pods' state are written, since each costs money; the function that `scrape` adds serves them",
+    "gauges of single nodes and pods are not sent to CloudWatch, which would charge for each; the function that Prometheus reads computes them, and only a deployment with scrape has it",
   DISABLE_CONTROLLER_WARMUP: NO_PROCESS,
   DISABLE_DRY_RUN:
     "a NodeClass is not tried by dry runs: they would test another function's role; a launch that is refused says so on the NodeClaim",
@@ -90,7 +90,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   LOG_ERROR_OUTPUT_PATHS: "Lambda collects the logs of each function in its log group",
   LOG_OUTPUT_PATHS: "Lambda collects the logs of each function in its log group",
   MEMORY_LIMIT: "it bounds a Go process; the memory of each function is in infra/functions.ts",
-  METRICS_PORT: "the function that `scrape` adds serves the metrics at a URL",
+  METRICS_PORT: "metrics go to CloudWatch, namespace Karpenter; with scrape Prometheus reads them from a function's URL, which has no port",
   NOMINATE_NODES: "pods always get the node that they were planned for as `status.nominatedNodeName`, from Kubernetes 1.35 on",
   PREFERENCE_COST_SHARE: "with `PREFERENCE_POLICY=Weigh` the share is always 0.1",
   SYSTEM_NAMESPACE: "nothing runs in a namespace of the cluster",

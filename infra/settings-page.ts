@@ -58,8 +58,10 @@ const CHART = `## From Karpenter's Helm chart
 
 \`settings\` of the chart's \`values.yaml\` are the same in camel case: \`batchIdleDuration\` is
 \`BATCH_IDLE_DURATION\`, \`reservedENIs\` is \`RESERVED_ENIS\`, \`isolatedVPC\` is \`ISOLATED_VPC\`,
-\`featureGates.nodeRepair: true\` is \`FEATURE_GATES=NodeRepair=true\`. Replicas, resources, affinity and ports of the
-controller have no counterpart.`;
+\`featureGates.nodeRepair: true\` is \`FEATURE_GATES=NodeRepair=true\`.
+Charts up to 0.31 have them one level deeper: \`settings.aws.isolatedVPC\` is \`ISOLATED_VPC\`,
+\`settings.aws.reservedENIs\` is \`RESERVED_ENIS\`, \`settings.aws.clusterName\` is \`CLUSTER_NAME\`.
+Replicas, resources, affinity and ports of the controller have no counterpart.`;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

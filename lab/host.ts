@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { type RequestPacer, sharedRequestPace } from "#adapters/aws/request-pace.ts";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
@@ -25,7 +25,8 @@ import { type Ec2Environments, ec2Environments } from "./world/ec2-environments.
 import { type Ec2Requests, type Ec2RequestsOptions, ec2Requests } from "./world/ec2-requests.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
 import { currentInvocation, type Invocation } from "./world/invocation.ts";
-import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
+import type { Message, Queue } from "./world/queue.ts";
+import { type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
 import { inTransactions } from "./world/transactions.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
@@ -42,7 +43,7 @@ export interface LabOptions {
   readonly catalogue?: Catalogue;
   /** Called before and after each remote call of a handler, so that a fault simulation can fail or kill it. */
   readonly hooks?: CallHooks;
-  /** The NodeClaim store; an SQLite store in memory when absent. It is closed with the lab. */
+  /** The NodeClaim store; one on a table in memory when absent. It is closed with the lab. */
   readonly store?: NodeClaimStore & { close(): void };
   /** How far the clock of the invocation that asks is ahead of virtual time, ms. Only handlers see the skew. */
   readonly skewMs?: (invocation: Invocation | undefined) => number;
@@ -166,7 +167,7 @@ export function createLab(options: LabOptions): Lab {
     batchSize,
     ...(queue === "claims" && lifecycles !== undefined && { maxConcurrency: lifecycles }),
   }));
-  const store = options.store ?? sqliteNodeClaimStore();
+  const store = options.store ?? embeddedNodeClaimStore({ now: () => clock.now() });
   const log: TimedLogRecord[] = [];
   const announcements: Announcement[] = [];
   const ids = world.random.fork("ids");

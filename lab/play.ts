@@ -1,5 +1,5 @@
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { keepClock } from "#adapters/store/kept-table.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { loadManifests, type Manifest, ManifestError } from "#manifests/read.ts";
@@ -197,7 +197,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     region: options.region,
     sources: ["notify"],
     settings,
-    ...(options.historyFile !== undefined && { store: sqliteNodeClaimStore(options.historyFile) }),
+    ...(options.historyFile !== undefined && { store: embeddedNodeClaimStore({ path: options.historyFile }) }),
     hooks: {
       after: (call, result) => {
         if (call.method !== "evict" || result !== "evicted") return undefined;

@@ -7,10 +7,11 @@ import {
   DescribeLaunchTemplatesCommand,
   type EC2Client,
   type Instance as Ec2Instance,
+  type LaunchTemplate as Ec2LaunchTemplate,
   type Filter,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
-import type { FleetRequest, LaunchTemplate } from "#core/model/fleet.ts";
+import type { FleetRequest, FleetResult, LaunchTemplate } from "#core/model/fleet.ts";
 import type { Instance } from "#core/model/instance.ts";
 import type { CapacityType } from "#core/model/instance-type.ts";
 import { NODE_CLASS, NODE_POOL } from "#core/model/labels.ts";
@@ -38,7 +39,7 @@ const GATHER_MS = 10;
 export function ec2Fleet(client: EC2Client): Fleet {
   // Templates that this process has created or seen need no call. A template that was garbage-collected shows as
   // NotFoundError and is forgotten.
-  const known = new Map<string, Promise<void>>();
+  const known: KnownTemplates = new Map();
   const describeOne = batched(
     async (ids) => {
       const found = await describeBy(client, [{ Name: "instance-id", Values: [...ids] }]);
@@ -54,35 +55,8 @@ export function ec2Fleet(client: EC2Client): Fleet {
   });
 
   return {
-    async ensureLaunchTemplate(template: LaunchTemplate) {
-      // NodeClaims of one invocation mostly need the same few templates: the first creates them, the others wait for
-      // that.
-      const making = known.get(template.name) ?? makeTemplate(client, template);
-      known.set(template.name, making);
-      try {
-        await making;
-      } catch (error) {
-        known.delete(template.name);
-        throw error;
-      }
-    },
-
-    async launch(request: FleetRequest) {
-      const forget = (): void => {
-        for (const { name } of request.launchTemplates) known.delete(name);
-      };
-      try {
-        const result = resultOf(request, await client.send(new CreateFleetCommand(fleetInput(request))));
-        if (result.errors.some(({ code }) => isTemplateGone(code))) forget();
-        return result;
-      } catch (error) {
-        if (isTemplateGone(codeOf(error))) forget();
-        // A subnet, image or security group that is gone must be fixed by a user; only a template is created again.
-        else if (isNotFound(error) && error instanceof Error)
-          throw new RefusedError(`${codeOf(error)}: ${error.message}`, { cause: error });
-        throw toDomainError(error);
-      }
-    },
+    ensureLaunchTemplate: (template) => ensureTemplate(client, known, template),
+    launch: (request) => launch(client, known, request),
 
     async describe(instanceIds: readonly string[]) {
       const [only] = instanceIds;
@@ -119,33 +93,64 @@ export function ec2Fleet(client: EC2Client): Fleet {
 
     impaired: () => impairedInstances(client),
 
-    async removeLaunchTemplates(cluster: string, madeBefore: number) {
-      const templates = await allPages(
-        (NextToken) =>
-          client.send(
-            new DescribeLaunchTemplatesCommand({
-              Filters: [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster] }],
-              MaxResults: 200,
-              NextToken,
-            }),
-          ),
-        (page) => page.LaunchTemplates,
-        (page) => page.NextToken,
-      );
-      let removed = 0;
-      for (const { LaunchTemplateName: name, CreateTime } of templates) {
-        if (!name?.startsWith("karpenter.k8s.aws/") || CreateTime === undefined || CreateTime.getTime() >= madeBefore) continue;
-        known.delete(name);
-        try {
-          await client.send(new DeleteLaunchTemplateCommand({ LaunchTemplateName: name }));
-          removed += 1;
-        } catch (error) {
-          if (!isNotFound(error)) throw toDomainError(error);
-        }
-      }
-      return removed;
-    },
+    removeLaunchTemplates: (cluster, madeBefore) => removeTemplates(client, known, cluster, madeBefore),
   };
+}
+
+/** Launch templates that are being created, or exist, by name. */
+type KnownTemplates = Map<string, Promise<void>>;
+
+async function ensureTemplate(client: EC2Client, known: KnownTemplates, template: LaunchTemplate): Promise<void> {
+  // NodeClaims of one invocation mostly need the same few templates: the first creates them, the others wait for that.
+  const making = known.get(template.name) ?? makeTemplate(client, template);
+  known.set(template.name, making);
+  try {
+    await making;
+  } catch (error) {
+    known.delete(template.name);
+    throw error;
+  }
+}
+
+async function launch(client: EC2Client, known: KnownTemplates, request: FleetRequest): Promise<FleetResult> {
+  const forget = (): void => {
+    for (const { name } of request.launchTemplates) known.delete(name);
+  };
+  try {
+    const result = resultOf(request, await client.send(new CreateFleetCommand(fleetInput(request))));
+    if (result.errors.some(({ code }) => isTemplateGone(code))) forget();
+    return result;
+  } catch (error) {
+    if (isTemplateGone(codeOf(error))) forget();
+    // A subnet, image or security group that is gone must be fixed by a user; only a template is created again.
+    else if (isNotFound(error) && error instanceof Error) throw new RefusedError(`${codeOf(error)}: ${error.message}`, { cause: error });
+    throw toDomainError(error);
+  }
+}
+
+/** Removes the cluster's launch templates that were created before a time, ms since the epoch. Returns their number. */
+async function removeTemplates(client: EC2Client, known: KnownTemplates, cluster: string, madeBefore: number): Promise<number> {
+  let removed = 0;
+  for (const { LaunchTemplateName: name, CreateTime } of await templatesOf(client, cluster)) {
+    if (!name?.startsWith("karpenter.k8s.aws/") || CreateTime === undefined || CreateTime.getTime() >= madeBefore) continue;
+    known.delete(name);
+    try {
+      await client.send(new DeleteLaunchTemplateCommand({ LaunchTemplateName: name }));
+      removed += 1;
+    } catch (error) {
+      if (!isNotFound(error)) throw toDomainError(error);
+    }
+  }
+  return removed;
+}
+
+async function templatesOf(client: EC2Client, cluster: string): Promise<readonly Ec2LaunchTemplate[]> {
+  const Filters = [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster] }];
+  return allPages(
+    (NextToken) => client.send(new DescribeLaunchTemplatesCommand({ Filters, MaxResults: 200, NextToken })),
+    (page) => page.LaunchTemplates,
+    (page) => page.NextToken,
+  );
 }
 
 async function makeTemplate(client: EC2Client, template: LaunchTemplate): Promise<void> {

@@ -13,7 +13,7 @@ export interface RequestPacer {
    * off to wait for.
    */
   turn(action: string): Promise<void>;
-  /** Reports that EC2 has throttled a request of the action. */
+  /** Records that EC2 has throttled a request of the action. */
   throttled(action: string): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface RequestPaceOptions {
   readonly sleep?: (ms: number) => Promise<unknown>;
   /** Called with the ms that a request has waited, or will have to. */
   readonly onWait?: (action: string, ms: number) => void;
-  /** Called when this process begins and ends to keep a pace of its own. */
+  /** Logs when this process begins and ends to keep a pace of its own. */
   readonly log?: Pick<Log, "info" | "error">;
 }
 
@@ -45,8 +45,8 @@ const HELD_MS = 300_000;
 /** Callers of one draw: more would have to wait for longer than MAX_WAIT_MS anyway. */
 const MAX_CALLS = 100;
 /**
- * Draws that another function was faster than, until this one keeps its own pace. Of functions that begin in one moment
- * each round of writes, some milliseconds, serves one.
+ * Draws that another function was faster than, until this one keeps a pace of its own. Of functions that begin in one
+ * moment each round of writes, some milliseconds, serves one.
  */
 const MAX_TRIES = 60;
 /** How long a table that has failed is not asked again. */
@@ -72,80 +72,74 @@ interface Lane {
  * process, and looks at EC2 are drawn five at a time. While the table does not answer, each function keeps a pace of
  * its own, a tenth of EC2's buckets.
  */
-export function sharedRequestPace(options: RequestPaceOptions): RequestPacer {
-  const { store, account, isBackground = false, now = Date.now, sleep: wait = sleep, onWait = () => undefined, log } = options;
-  const lanes = new Map<string, Lane>();
-  const laneOf = (action: string): Lane => {
-    const known = lanes.get(action);
+class SharedRequestPace implements RequestPacer {
+  readonly #options: RequestPaceOptions;
+  readonly #now: () => number;
+  readonly #lanes = new Map<string, Lane>();
+  /** Since when the table has not answered, ms. */
+  #aloneSince: number | undefined;
+
+  constructor(options: RequestPaceOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  async turn(action: string): Promise<void> {
+    const { onWait, sleep: wait = sleep } = this.#options;
+    const lane = this.#laneOf(action);
+    if (lane.held > 0 && this.#now() < lane.heldUntil) {
+      lane.held -= 1;
+      return;
+    }
+    const answer = new Promise<{ readonly waitMs: number } | { readonly awayMs: number }>((resolve) => {
+      lane.waiting.push({ go: (waitMs) => resolve({ waitMs }), away: (awayMs) => resolve({ awayMs }) });
+    });
+    if (!lane.isDrawing) await this.#serve(action, lane);
+    const drawn = await answer;
+    if ("awayMs" in drawn) {
+      onWait?.(action, drawn.awayMs);
+      throw new ThrottledError(
+        `EC2 takes so many requests of ${action} a second, and the functions of this stack have used them up; the next one may be made in ${Math.ceil(drawn.awayMs / 1_000)} s.`,
+        { retryAfterMs: drawn.awayMs },
+      );
+    }
+    if (drawn.waitMs === 0) return;
+    onWait?.(action, drawn.waitMs);
+    await wait(drawn.waitMs);
+  }
+
+  async throttled(action: string): Promise<void> {
+    const lane = this.#laneOf(action);
+    lane.held = 0;
+    const slow = (state: State): { readonly next: State } | undefined => {
+      const next = slowed(state, lane.bucket, this.#now());
+      return next && { next };
+    };
+    if (lane.alone !== undefined) lane.alone = slow(lane.alone)?.next ?? lane.alone;
+    try {
+      await this.#swapped(action, lane, slow);
+    } catch {
+      // The next draw finds the table, or keeps a pace of its own.
+    }
+  }
+
+  #laneOf(action: string): Lane {
+    const known = this.#lanes.get(action);
     if (known !== undefined) return known;
     const fresh = { held: 0, heldUntil: 0, isDrawing: false, seen: undefined, alone: undefined, aloneUntil: 0 };
     const lane: Lane = { ...fresh, bucket: bucketOf(action), waiting: [] };
-    lanes.set(action, lane);
+    this.#lanes.set(action, lane);
     return lane;
-  };
-  const keyOf = (action: string): string => `${account}/${action}`;
+  }
 
-  /** Since when the table has not answered, ms. */
-  let aloneSince: number | undefined;
-  const goAlone = (lane: Lane, error: unknown): void => {
-    lane.aloneUntil = now() + ALONE_MS;
-    if (aloneSince !== undefined) return;
-    aloneSince = now();
-    log?.error("the pace of requests to EC2 cannot be shared; this function continues at a tenth of it", { account, error });
-  };
-  const goTogether = (): void => {
-    if (aloneSince === undefined) return;
-    log?.info("the pace of requests to EC2 is shared again", { account, seconds: Math.round((now() - aloneSince) / 1_000) });
-    aloneSince = undefined;
-  };
-
-  /** Writes what `change` makes of the present state, and returns it; undefined when others are always faster. */
-  const swapped = async <T extends { readonly next: State }>(
-    action: string,
-    lane: Lane,
-    change: (state: State) => T | undefined,
-  ): Promise<T | undefined> => {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const changed = change(lane.seen ?? untouched(lane.bucket, now()));
-      if (changed === undefined) return undefined;
-      const standing = await store.swapPace(keyOf(action), changed.next);
-      lane.seen =
-        standing === undefined ? { ...changed.next, version: changed.next.version + 1 } : standing === "nothing" ? undefined : standing;
-      if (standing === undefined) return changed;
-    }
-    return undefined;
-  };
-
-  const drawAlone = (lane: Lane, calls: number): Drawn => {
-    const bucket = { burst: lane.bucket.burst * ALONE_SHARE, perSecond: lane.bucket.perSecond * ALONE_SHARE };
-    const drawn = draw(lane.alone ?? untouched(bucket, now()), bucket, { now: now(), calls, maxWaitMs: MAX_WAIT_MS });
-    lane.alone = drawn.next;
-    return drawn;
-  };
-
-  const drawn = async (action: string, lane: Lane, calls: number): Promise<Drawn> => {
-    if (now() < lane.aloneUntil && lane.aloneUntil - now() <= ALONE_MS) return drawAlone(lane, calls);
-    const ahead = aheadOf(action);
-    try {
-      const answer = await swapped(action, lane, (state) =>
-        draw(state, lane.bucket, { now: now(), calls, ahead, maxWaitMs: MAX_WAIT_MS, isBackground }),
-      );
-      goTogether();
-      return answer ?? drawAlone(lane, calls);
-    } catch (error) {
-      goAlone(lane, error);
-      return drawAlone(lane, calls);
-    }
-  };
-
-  const serve = async (action: string, lane: Lane): Promise<void> => {
+  async #serve(action: string, lane: Lane): Promise<void> {
     lane.isDrawing = true;
     try {
       while (lane.waiting.length > 0) {
         const callers = lane.waiting.splice(0, MAX_CALLS);
-        const { waitsMs, awayMs, ahead } = await drawn(action, lane, callers.length);
+        const { waitsMs, awayMs, ahead } = await this.#drawn(action, lane, callers.length);
         lane.held = ahead;
-        lane.heldUntil = now() + HELD_MS;
+        lane.heldUntil = this.#now() + HELD_MS;
         for (const [i, { go, away }] of callers.entries()) {
           const waitMs = waitsMs[i];
           if (waitMs === undefined) away(awayMs[i - waitsMs.length] ?? MAX_WAIT_MS);
@@ -155,45 +149,67 @@ export function sharedRequestPace(options: RequestPaceOptions): RequestPacer {
     } finally {
       lane.isDrawing = false;
     }
-  };
+  }
 
-  return {
-    async turn(action) {
-      const lane = laneOf(action);
-      if (lane.held > 0 && now() < lane.heldUntil) {
-        lane.held -= 1;
-        return;
-      }
-      const answer = new Promise<{ readonly waitMs: number } | { readonly awayMs: number }>((resolve) => {
-        lane.waiting.push({ go: (waitMs) => resolve({ waitMs }), away: (awayMs) => resolve({ awayMs }) });
-      });
-      if (!lane.isDrawing) await serve(action, lane);
-      const told = await answer;
-      if ("awayMs" in told) {
-        onWait(action, told.awayMs);
-        throw new ThrottledError(
-          `EC2 takes so many requests of ${action} a second, and the functions of this stack have used them up; the next one may be made in ${Math.ceil(told.awayMs / 1_000)} s.`,
-          { retryAfterMs: told.awayMs },
-        );
-      }
-      if (told.waitMs === 0) return;
-      onWait(action, told.waitMs);
-      await wait(told.waitMs);
-    },
+  async #drawn(action: string, lane: Lane, calls: number): Promise<Drawn> {
+    const { isBackground = false } = this.#options;
+    const leftMs = lane.aloneUntil - this.#now();
+    if (leftMs > 0 && leftMs <= ALONE_MS) return this.#drawAlone(lane, calls);
+    const ahead = aheadOf(action);
+    try {
+      const answer = await this.#swapped(action, lane, (state) =>
+        draw(state, lane.bucket, { now: this.#now(), calls, ahead, maxWaitMs: MAX_WAIT_MS, isBackground }),
+      );
+      this.#shareAgain();
+      return answer ?? this.#drawAlone(lane, calls);
+    } catch (error) {
+      this.#stopSharing(lane, error);
+      return this.#drawAlone(lane, calls);
+    }
+  }
 
-    async throttled(action) {
-      const lane = laneOf(action);
-      lane.held = 0;
-      const slow = (state: State): { readonly next: State } | undefined => {
-        const next = slowed(state, lane.bucket, now());
-        return next && { next };
-      };
-      if (lane.alone !== undefined) lane.alone = slow(lane.alone)?.next ?? lane.alone;
-      try {
-        await swapped(action, lane, slow);
-      } catch {
-        // The next draw reads the table, or keeps its own pace.
-      }
-    },
-  };
+  #drawAlone(lane: Lane, calls: number): Drawn {
+    const now = this.#now();
+    const bucket = { burst: lane.bucket.burst * ALONE_SHARE, perSecond: lane.bucket.perSecond * ALONE_SHARE };
+    const drawn = draw(lane.alone ?? untouched(bucket, now), bucket, { now, calls, maxWaitMs: MAX_WAIT_MS });
+    lane.alone = drawn.next;
+    return drawn;
+  }
+
+  /** Writes what `change` makes of the present state, and returns it; undefined when others are always faster. */
+  async #swapped<T extends { readonly next: State }>(
+    action: string,
+    lane: Lane,
+    change: (state: State) => T | undefined,
+  ): Promise<T | undefined> {
+    const { store, account } = this.#options;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const changed = change(lane.seen ?? untouched(lane.bucket, this.#now()));
+      if (changed === undefined) return undefined;
+      const standing = await store.swapPace(`${account}/${action}`, changed.next);
+      lane.seen =
+        standing === undefined ? { ...changed.next, version: changed.next.version + 1 } : standing === "nothing" ? undefined : standing;
+      if (standing === undefined) return changed;
+    }
+    return undefined;
+  }
+
+  #stopSharing(lane: Lane, error: unknown): void {
+    const { account, log } = this.#options;
+    lane.aloneUntil = this.#now() + ALONE_MS;
+    if (this.#aloneSince !== undefined) return;
+    this.#aloneSince = this.#now();
+    log?.error("the pace of requests to EC2 cannot be shared; this function continues at a tenth of it", { account, error });
+  }
+
+  #shareAgain(): void {
+    if (this.#aloneSince === undefined) return;
+    const { account, log } = this.#options;
+    const seconds = Math.round((this.#now() - this.#aloneSince) / 1_000);
+    log?.info("the pace of requests to EC2 is shared again", { account, seconds });
+    this.#aloneSince = undefined;
+  }
 }
+
+/** The pace of requests to EC2 that the functions of a stack share. */
+export const sharedRequestPace = (options: RequestPaceOptions): RequestPacer => new SharedRequestPace(options);

@@ -3,6 +3,7 @@
 // here knows what a NodeClaim is for.
 
 import { randomBytes } from "node:crypto";
+import type { Pod } from "#core/model/pod.ts";
 import type { Kind, Kinds, Kubernetes, PublishedEvent } from "#core/ports/kubernetes.ts";
 import type { Log } from "#core/ports/log.ts";
 import type { Connection } from "./connection.ts";
@@ -31,120 +32,103 @@ export function kubernetesClient(
   const send = options.transport ?? httpsTransport(options).send;
   const now = options.now ?? Date.now;
 
-  const bodyFor = <K extends Kind>(kind: K, object: Kinds[K]) => {
-    const { managedFields: _, ...metadata } = object.metadata as Kinds[K]["metadata"] & { readonly managedFields?: unknown };
-    return { ...object, apiVersion: RESOURCES[kind].apiVersion, kind, metadata };
-  };
-
-  async function write<K extends Kind>(method: "POST" | "PUT", path: string, kind: K, object: Kinds[K], doing: string): Promise<Kinds[K]> {
-    const response = await send({ method, path, body: bodyFor(kind, object) });
-    if (isUnknownKind(response)) {
-      throw unknownKind(kind);
-    }
-    if (!ok(response)) {
-      throw failure(response, `${doing} ${kind} ${object.metadata.name}`);
-    }
-    return response.body as Kinds[K];
-  }
-
+  const write = writing(send);
   return {
-    async get(kind, name, namespace) {
-      const response = await send({ method: "GET", path: pathOf(kind, name, namespace) });
-      if (isUnknownKind(response)) {
-        throw unknownKind(kind);
-      }
-      if (response.status === 404) {
-        return undefined;
-      }
-      if (!ok(response)) {
-        throw failure(response, `reading ${kind} ${name}`);
-      }
-      return response.body as Kinds[typeof kind];
-    },
-
+    get: (kind, name, namespace) => get(send, kind, name, namespace),
     list: async (kind, selectors = {}) => (await listPages(send, kind, selectors)).items,
-
     create: (kind, object) => write("POST", pathOf(kind, undefined, object.metadata.namespace), kind, object, "creating"),
     update: (kind, object) => write("PUT", pathOf(kind, object.metadata.name, object.metadata.namespace), kind, object, "updating"),
     updateStatus: (kind, object) =>
       write("PUT", `${pathOf(kind, object.metadata.name, object.metadata.namespace)}/status`, kind, object, "updating the status of"),
-
-    async delete(kind, name, { namespace, uid, gracePeriodSeconds } = {}) {
-      const body = {
-        apiVersion: "v1",
-        kind: "DeleteOptions",
-        ...(uid !== undefined && { preconditions: { uid } }),
-        ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-      };
-      const response = await send({ method: "DELETE", path: pathOf(kind, name, namespace), body });
-      // 409 here is a failed precondition: another object has the name now.
-      if (response.status === 404 || (response.status === 409 && uid !== undefined)) {
-        return false;
-      }
-      if (!ok(response)) {
-        throw failure(response, `deleting ${kind} ${name}`);
-      }
-      // An object that its finalizers keep; otherwise a Status, or the object as it was last.
-      const left = response.body as Partial<Kinds[typeof kind]> | undefined;
-      const isKept = left?.metadata?.deletionTimestamp !== undefined && (left.metadata.finalizers ?? []).length > 0;
-      return isKept ? (left as Kinds[typeof kind]) : true;
-    },
-
-    async evict(pod) {
-      const { name, namespace, uid } = pod.metadata;
-      const body = {
-        apiVersion: "policy/v1",
-        kind: "Eviction",
-        metadata: { name, namespace },
-        deleteOptions: { ...(uid !== undefined && { preconditions: { uid } }) },
-      };
-      const response = await send({ method: "POST", path: `${pathOf("Pod", name, namespace)}/eviction`, body });
-      if (ok(response)) {
-        return "evicted";
-      }
-      // 409 with a UID given: the pod of that name is another one, and the wanted pod is gone.
-      if (response.status === 404 || (response.status === 409 && uid !== undefined)) {
-        return "gone";
-      }
-      // Several PodDisruptionBudgets over one pod are refused with 500. A user must fix that; until then it blocks like
-      // any budget.
-      if (response.status === 429 || (response.status === 500 && messageOf(response).includes("more than one PodDisruptionBudget"))) {
-        return "blocked";
-      }
-      throw failure(response, `evicting pod ${namespace}/${name}`);
-    },
+    delete: (kind, name, how = {}) => remove(send, kind, name, how),
+    evict: (pod) => evict(send, pod),
 
     async nominate({ metadata: { name, namespace, uid, resourceVersion } }, nodeName) {
       // A patch, because lists of pods are pruned; with the resource version that was read, it meets no newer pod.
       const body = { metadata: { uid, resourceVersion }, status: { nominatedNodeName: nodeName } };
       const response = await send({ method: "PATCH", path: `${pathOf("Pod", name, namespace)}/status`, body });
-      if (!ok(response)) {
-        throw failure(response, `nominating node ${nodeName} for pod ${namespace}/${name}`);
-      }
+      if (!ok(response)) throw failure(response, `nominating node ${nodeName} for pod ${namespace}/${name}`);
     },
 
     async publish(event) {
       try {
         const { path, body } = eventOf(event, now());
         const response = await send({ method: "POST", path, body });
-        if (!ok(response)) {
-          throw failure(response, "publishing an event");
-        }
+        if (!ok(response)) throw failure(response, "publishing an event");
       } catch (error) {
         options.log?.error("could not publish an event", { reason: event.reason, object: event.about.metadata.name, error });
       }
     },
 
-    async version() {
-      const response = await send({ method: "GET", path: "/version" });
-      if (!ok(response)) {
-        throw failure(response, "asking for the version");
-      }
-      const { major, minor } = response.body as { readonly major: string; readonly minor: string };
-      // EKS reports "36+".
-      return `${major}.${minor.replace(/\D.*$/, "")}`;
-    },
+    version: () => version(send),
   };
+}
+
+type DeleteOptions = NonNullable<Parameters<Kubernetes["delete"]>[2]>;
+
+async function get<K extends Kind>(send: Transport, kind: K, name: string, namespace?: string): Promise<Kinds[K] | undefined> {
+  const response = await send({ method: "GET", path: pathOf(kind, name, namespace) });
+  if (isUnknownKind(response)) throw unknownKind(kind);
+  if (response.status === 404) return undefined;
+  if (!ok(response)) throw failure(response, `reading ${kind} ${name}`);
+  return response.body as Kinds[K];
+}
+
+/** Writes an object, without what the API server keeps for itself. */
+function writing(send: Transport) {
+  return async <K extends Kind>(method: "POST" | "PUT", path: string, kind: K, object: Kinds[K], doing: string): Promise<Kinds[K]> => {
+    const { managedFields: _, ...metadata } = object.metadata as Kinds[K]["metadata"] & { readonly managedFields?: unknown };
+    const body = { ...object, apiVersion: RESOURCES[kind].apiVersion, kind, metadata };
+    const response = await send({ method, path, body });
+    if (isUnknownKind(response)) throw unknownKind(kind);
+    if (!ok(response)) throw failure(response, `${doing} ${kind} ${object.metadata.name}`);
+    return response.body as Kinds[K];
+  };
+}
+
+async function remove<K extends Kind>(send: Transport, kind: K, name: string, how: DeleteOptions): Promise<boolean | Kinds[K]> {
+  const { namespace, uid, gracePeriodSeconds } = how;
+  const body = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...(uid !== undefined && { preconditions: { uid } }),
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+  };
+  const response = await send({ method: "DELETE", path: pathOf(kind, name, namespace), body });
+  // 409 here is a failed precondition: another object has the name now.
+  if (response.status === 404 || (response.status === 409 && uid !== undefined)) return false;
+  if (!ok(response)) throw failure(response, `deleting ${kind} ${name}`);
+  // An object that its finalizers keep; otherwise a Status, or the object as it was last.
+  const left = response.body as Partial<Kinds[K]> | undefined;
+  const isKept = left?.metadata?.deletionTimestamp !== undefined && (left.metadata.finalizers ?? []).length > 0;
+  return isKept ? (left as Kinds[K]) : true;
+}
+
+async function evict(send: Transport, pod: Pod): ReturnType<Kubernetes["evict"]> {
+  const { name, namespace, uid } = pod.metadata;
+  const body = {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: { name, namespace },
+    deleteOptions: { ...(uid !== undefined && { preconditions: { uid } }) },
+  };
+  const response = await send({ method: "POST", path: `${pathOf("Pod", name, namespace)}/eviction`, body });
+  if (ok(response)) return "evicted";
+  // 409 with a UID given: the pod of that name is another one, and the wanted pod is gone.
+  if (response.status === 404 || (response.status === 409 && uid !== undefined)) return "gone";
+  // Several PodDisruptionBudgets over one pod are refused with 500. A user must fix that; until then it blocks like any
+  // budget.
+  const isOverTwoBudgets = response.status === 500 && messageOf(response).includes("more than one PodDisruptionBudget");
+  if (response.status === 429 || isOverTwoBudgets) return "blocked";
+  throw failure(response, `evicting pod ${namespace}/${name}`);
+}
+
+async function version(send: Transport): Promise<string> {
+  const response = await send({ method: "GET", path: "/version" });
+  if (!ok(response)) throw failure(response, "asking for the version");
+  const { major, minor } = response.body as { readonly major: string; readonly minor: string };
+  // EKS reports "36+".
+  return `${major}.${minor.replace(/\D.*$/, "")}`;
 }
 
 /**

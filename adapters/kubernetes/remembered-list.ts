@@ -68,114 +68,129 @@ interface Claim {
  * heads (catch-up.ts) and watched again; a shorter one, and one of which too much has changed, is read again. Readings
  * and proofs run one after the other.
  */
-export function rememberedList<K extends Kind>(
-  { send, open, quietMs, caughtUpFrom }: Reach,
-  kind: K,
-  selectors: Selectors,
-  listed: Listed<K> & { readonly resourceVersion: string },
-): RememberedList<K> {
-  const { plural } = RESOURCES[kind];
-  let cache: KindCache<K> = kindCache(kind, listed.items, listed.resourceVersion);
-  let watch: Watch | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
+class Remembered<K extends Kind> implements RememberedList<K> {
+  readonly #reach: Reach;
+  readonly #kind: K;
+  readonly #selectors: Selectors;
+  #cache: KindCache<K>;
+  #watch: Watch | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
   /** Claims that are neither proven nor given up. */
-  let claims: readonly Claim[] = [];
+  #claims: readonly Claim[] = [];
 
-  const disprove = (version: string): void => {
-    for (const claim of claims) claim.disproven ||= isAtLeast(claim.version, version);
-  };
-  const dropReached = (): void => {
-    claims = claims.filter(({ version }) => !isAtLeast(cache.version, version));
-  };
-  const close = (): void => {
-    watch?.close();
-    watch = undefined;
-  };
-
-  async function listAnew(): Promise<void> {
-    const { items, resourceVersion } = await listPages(send, kind, selectors);
-    if (!isComparable(resourceVersion)) throw new Error(`listing ${plural}: the list has no resource version`);
-    const next = kindCache(kind, items, resourceVersion);
-    // A change since then cannot be distinguished from one that was missing.
-    if (claims.length > 0 && differ(cache, next)) disprove(cache.version);
-    cache = next;
+  constructor(reach: Reach, kind: K, selectors: Selectors, listed: Listed<K> & { readonly resourceVersion: string }) {
+    this.#reach = reach;
+    this.#kind = kind;
+    this.#selectors = selectors;
+    this.#cache = kindCache(kind, listed.items, listed.resourceVersion);
   }
 
-  /** Brings the cache to a version that the server knows, from which a watch must follow. */
-  async function catchUp(): Promise<boolean> {
-    if (cache.size < caughtUpFrom) return false;
-    const next = await caughtUp(send, kind, selectors, cache);
-    if (next === undefined) return false;
-    if (next.isOther) disprove(cache.version);
-    cache = next.cache;
-    return true;
+  get size(): number {
+    return this.#cache.size;
+  }
+
+  read(): ReturnType<RememberedList<K>["read"]> {
+    return this.#inTurn(async () => {
+      const version = await this.#refresh();
+      this.#dropReached();
+      const items = this.#cache.items();
+      if (version === undefined) return { items, prove: async () => {} };
+      const claim = { version, disproven: false };
+      this.#claims = [...this.#claims, claim];
+      return { items, prove: () => this.#inTurn(() => this.#prove(claim)) };
+    });
+  }
+
+  /** Runs after all earlier calls. */
+  #inTurn<T>(body: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(body);
+    this.#turn = mine.catch(() => {});
+    return mine;
   }
 
   /**
    * Updates the cache to the present version, or until the watch is silent; returns the version that is then not proven
    * yet.
    */
-  async function refresh(): Promise<string | undefined> {
-    let version = await follow();
-    if (version === "ended" && (await catchUp())) version = await follow();
+  async #refresh(): Promise<string | undefined> {
+    let version = await this.#follow();
+    if (version === "ended" && (await this.#catchUp())) version = await this.#follow();
     if (version !== "ended") return version;
-    await listAnew();
+    await this.#listAgain();
     return undefined;
   }
 
   /** The same by a watch alone; "ended" when it cannot send the changes. */
-  async function follow(): Promise<string | undefined> {
-    close();
+  async #follow(): Promise<string | undefined> {
+    const { send, open, quietMs } = this.#reach;
+    this.#close();
     const asked = performance.now();
     const [present, opened] = await Promise.all([
-      presentVersion(send, kind),
-      openWatch(open, kind, selectors, cache, disprove).catch(() => undefined),
+      presentVersion(send, this.#kind),
+      openWatch(open, this.#kind, this.#selectors, this.#cache, (version) => this.#disprove(version)).catch(() => undefined),
     ]);
-    if (opened !== undefined) {
-      watch = opened;
-      const silenceMs = Math.max(quietMs, QUIET_PER_ANSWER_TIME * (performance.now() - asked));
-      const outcome = isComparable(present) ? await opened.until(present, silenceMs) : "ended";
-      if (outcome === "quiet") return present;
-      close();
-      if (outcome === "reached") return undefined;
-    }
-    return "ended";
+    if (opened === undefined) return "ended";
+    this.#watch = opened;
+    const silenceMs = Math.max(quietMs, QUIET_PER_ANSWER_TIME * (performance.now() - asked));
+    const outcome = isComparable(present) ? await opened.until(present, silenceMs) : "ended";
+    if (outcome === "quiet") return present;
+    this.#close();
+    return outcome === "reached" ? undefined : "ended";
   }
 
-  async function prove(claim: Claim): Promise<void> {
-    if (!isAtLeast(cache.version, claim.version)) {
-      const outcome = await watch?.until(claim.version, BOOKMARK_MS);
-      close();
+  /** Brings the cache to a version that the server knows, from which a watch must follow. */
+  async #catchUp(): Promise<boolean> {
+    const { send, caughtUpFrom } = this.#reach;
+    if (this.#cache.size < caughtUpFrom) return false;
+    const next = await caughtUp(send, this.#kind, this.#selectors, this.#cache);
+    if (next === undefined) return false;
+    if (next.isOther) this.#disprove(this.#cache.version);
+    this.#cache = next.cache;
+    return true;
+  }
+
+  async #listAgain(): Promise<void> {
+    const { items, resourceVersion } = await listPages(this.#reach.send, this.#kind, this.#selectors);
+    if (!isComparable(resourceVersion)) throw new Error(`listing ${RESOURCES[this.#kind].plural}: the list has no resource version`);
+    const next = kindCache(this.#kind, items, resourceVersion);
+    // A change since then cannot be distinguished from one that was missing.
+    if (this.#claims.length > 0 && differ(this.#cache, next)) this.#disprove(this.#cache.version);
+    this.#cache = next;
+  }
+
+  async #prove(claim: Claim): Promise<void> {
+    if (!isAtLeast(this.#cache.version, claim.version)) {
+      const outcome = await this.#watch?.until(claim.version, BOOKMARK_MS);
+      this.#close();
       // No bookmark arrived: a server need not send any.
-      if (outcome !== "reached") await listAnew();
-      dropReached();
+      if (outcome !== "reached") await this.#listAgain();
+      this.#dropReached();
     }
+    const { plural } = RESOURCES[this.#kind];
     if (claim.disproven) throw new StaleReadingError(`${plural} changed while they were being read; the next run decides again`);
   }
 
-  /** Runs after all earlier calls. */
-  function inTurn<T>(body: () => Promise<T>): Promise<T> {
-    const mine = turn.then(body);
-    turn = mine.catch(() => {});
-    return mine;
+  #disprove(version: string): void {
+    for (const claim of this.#claims) claim.disproven ||= isAtLeast(claim.version, version);
   }
 
-  return {
-    get size() {
-      return cache.size;
-    },
-    read: () =>
-      inTurn(async () => {
-        const version = await refresh();
-        dropReached();
-        const items = cache.items();
-        if (version === undefined) return { items, prove: async () => {} };
-        const claim = { version, disproven: false };
-        claims = [...claims, claim];
-        return { items, prove: () => inTurn(() => prove(claim)) };
-      }),
-  };
+  #dropReached(): void {
+    this.#claims = this.#claims.filter(({ version }) => !isAtLeast(this.#cache.version, version));
+  }
+
+  #close(): void {
+    this.#watch?.close();
+    this.#watch = undefined;
+  }
 }
+
+/** Remembers a list that has just been read: `listed` is what was read. */
+export const rememberedList = <K extends Kind>(
+  reach: Reach,
+  kind: K,
+  selectors: Selectors,
+  listed: Listed<K> & { readonly resourceVersion: string },
+): RememberedList<K> => new Remembered(reach, kind, selectors, listed);
 
 /**
  * The kind's present resource version: a list of that version contains everything that was written before. It is read

@@ -70,27 +70,87 @@ export function httpsTransport(
   connection: Connection,
   exchange: Exchange = overHttps,
 ): { readonly send: Transport; readonly open: OpenStream } {
-  const server = serverOf(connection);
-  let agent: Agent | undefined;
+  const channel = new Channel(connection, exchange);
+  return { send: (request) => channel.send(request), open: (...args) => channel.open(...args) };
+}
 
-  async function once(request: ApiRequest, signal: AbortSignal, renew: boolean): Promise<Answer> {
-    const { url: base, headers, auth, tls } = await server.identify({ renew });
-    // Kept connections: otherwise each call would cost a TLS handshake.
-    agent ??= new Agent({
-      keepAlive: true,
-      // An idle connection is closed after half a minute: the network in between may drop it, and the first call of a
-      // thawed function would hang on it.
-      timeout: 30_000,
-      maxSockets: 16,
-      ...tls,
-    });
+class Channel {
+  readonly #server: ReturnType<typeof serverOf>;
+  readonly #exchange: Exchange;
+  #agent: Agent | undefined;
+
+  constructor(connection: Connection, exchange: Exchange) {
+    this.#server = serverOf(connection);
+    this.#exchange = exchange;
+  }
+
+  async send(request: ApiRequest): Promise<ApiResponse> {
+    let timeouts = 0;
+    for (let tried = 0; ; tried++) {
+      const pauseMs = PAUSES_MS[tried];
+      try {
+        const response = await this.#attempt(request);
+        const passing = response.status === 429 || response.status >= 500;
+        if (pauseMs === undefined || request.method !== "GET" || !passing) return response;
+        await sleep(Math.min(response.retryAfterMs ?? pauseMs, MAX_RETRY_AFTER_MS));
+      } catch (error) {
+        const isTimeout = error instanceof Error && error.name === "AbortError";
+        if (isTimeout) timeouts++;
+        const mayRepeat = request.method === "GET" ? timeouts < MAX_TIMEOUTS : error instanceof StaleConnectionError;
+        if (pauseMs === undefined || !mayRepeat) {
+          const why = isTimeout ? `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s` : "no answer";
+          throw new Error(`${request.method} ${this.#server.name}${request.path}: ${why}`, { cause: error });
+        }
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  async open(...[request, onLine, lifetimeMs]: Parameters<OpenStream>): ReturnType<OpenStream> {
+    const controller = new AbortController();
+    let timer = setTimeout(() => controller.abort(), HEAD_TIMEOUT_MS);
+    try {
+      const { status, body } = await this.#authenticated(request, controller.signal);
+      clearTimeout(timer);
+      timer = setTimeout(() => controller.abort(), lifetimeMs).unref();
+      const reading = status >= 200 && status < 300 ? eachLine(body, (line) => !controller.signal.aborted && onLine(line)) : whole(body);
+      const over = () => clearTimeout(timer);
+      // The listener knows by the lines whether the stream was complete.
+      return { status, ended: reading.then(over, over), close: () => controller.abort() };
+    } catch (error) {
+      clearTimeout(timer);
+      throw error;
+    }
+  }
+
+  async #attempt(request: ApiRequest): Promise<ApiResponse & { readonly retryAfterMs?: number }> {
+    const { status, headers, body } = await this.#authenticated(request, AbortSignal.timeout(REQUEST_TIMEOUT_MS));
+    const bytes = await whole(body);
+    const text = (headers["content-encoding"] === "gzip" ? await unzip(bytes) : bytes).toString("utf8");
+    const retryAfterMs = Number(headers["retry-after"]) * 1_000;
+    return { status, body: parsed(text), ...(retryAfterMs > 0 && { retryAfterMs }) };
+  }
+
+  async #authenticated(request: ApiRequest, signal: AbortSignal): Promise<Answer> {
+    const answer = await this.#once(request, signal, false);
+    if (answer.status !== 401) return answer;
+    // The body is read to its end, so that the connection can be used again.
+    await whole(answer.body);
+    return await this.#once(request, signal, true);
+  }
+
+  async #once(request: ApiRequest, signal: AbortSignal, renew: boolean): Promise<Answer> {
+    const { url: base, headers, auth, tls } = await this.#server.identify({ renew });
+    // Kept connections: otherwise each call would cost a TLS handshake. An idle one is closed after half a minute: the
+    // network in between may drop it, and the first call of a thawed function would hang on it.
+    this.#agent ??= new Agent({ keepAlive: true, timeout: 30_000, maxSockets: 16, ...tls });
     const given = Object.entries(request.query ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined);
     const query = new URLSearchParams(given);
     const url = `${base}${request.path}${query.size > 0 ? `?${query}` : ""}`;
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const options: RequestOptions = {
       method: request.method,
-      agent,
+      agent: this.#agent,
       signal,
       headers: {
         ...headers,
@@ -104,69 +164,8 @@ export function httpsTransport(
       },
       ...(auth !== undefined && { auth }),
     };
-    return await exchange(url, options, body);
+    return await this.#exchange(url, options, body);
   }
-
-  async function authenticated(request: ApiRequest, signal: AbortSignal): Promise<Answer> {
-    const answer = await once(request, signal, false);
-    if (answer.status !== 401) {
-      return answer;
-    }
-    // The body is read to its end, so that the connection can be used again.
-    await whole(answer.body);
-    return await once(request, signal, true);
-  }
-
-  async function attempt(request: ApiRequest): Promise<ApiResponse & { readonly retryAfterMs?: number }> {
-    const { status, headers, body } = await authenticated(request, AbortSignal.timeout(REQUEST_TIMEOUT_MS));
-    const bytes = await whole(body);
-    const text = (headers["content-encoding"] === "gzip" ? await unzip(bytes) : bytes).toString("utf8");
-    const retryAfterMs = Number(headers["retry-after"]) * 1_000;
-    return { status, body: parsed(text), ...(retryAfterMs > 0 && { retryAfterMs }) };
-  }
-
-  async function send(request: ApiRequest): Promise<ApiResponse> {
-    let timeouts = 0;
-    for (let tried = 0; ; tried++) {
-      const pauseMs = PAUSES_MS[tried];
-      try {
-        const response = await attempt(request);
-        const passing = response.status === 429 || response.status >= 500;
-        if (pauseMs === undefined || request.method !== "GET" || !passing) {
-          return response;
-        }
-        await sleep(Math.min(response.retryAfterMs ?? pauseMs, MAX_RETRY_AFTER_MS));
-      } catch (error) {
-        const isTimeout = error instanceof Error && error.name === "AbortError";
-        if (isTimeout) timeouts++;
-        const mayRepeat = request.method === "GET" ? timeouts < MAX_TIMEOUTS : error instanceof StaleConnectionError;
-        if (pauseMs === undefined || !mayRepeat) {
-          const why = isTimeout ? `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s` : "no answer";
-          throw new Error(`${request.method} ${server.name}${request.path}: ${why}`, { cause: error });
-        }
-        await sleep(pauseMs);
-      }
-    }
-  }
-
-  const open: OpenStream = async (request, onLine, lifetimeMs) => {
-    const controller = new AbortController();
-    let timer = setTimeout(() => controller.abort(), HEAD_TIMEOUT_MS);
-    try {
-      const { status, body } = await authenticated(request, controller.signal);
-      clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(), lifetimeMs).unref();
-      const reading = status >= 200 && status < 300 ? eachLine(body, (line) => !controller.signal.aborted && onLine(line)) : whole(body);
-      const over = () => clearTimeout(timer);
-      // The listener knows by the lines whether the stream was complete.
-      return { status, ended: reading.then(over, over), close: () => controller.abort() };
-    } catch (error) {
-      clearTimeout(timer);
-      throw error;
-    }
-  };
-
-  return { send, open };
 }
 
 /** The server had closed a kept connection before the request was sent on it. */

@@ -38,16 +38,16 @@ export async function openSource({
   const tableName = await tableOf({ ...(table !== undefined && { table }), ...(stack !== undefined && { stack }) }, region);
   const [{ dynamoNodeClaimStore }, { dynamoClient }] = await Promise.all([
     import("#adapters/store/dynamodb-store.ts"),
-    import("#adapters/store/dynamodb-table.ts"),
+    import("#adapters/store/table-dynamodb.ts"),
   ]);
   return { cluster, now: Date.now(), store: dynamoNodeClaimStore({ tableName, client: dynamoClient(region) }), close: () => {} };
 }
 
 async function openFile(file: string, cluster = LAB_CLUSTER): Promise<HistorySource> {
   if (!existsSync(file)) throw new InputError(`there is no file ${file}; the lab makes it: npm start -- my-manifests/ --history ${file}`);
-  const { sqliteNodeClaimStore } = await import("#adapters/store/sqlite-store.ts");
+  const { embeddedNodeClaimStore } = await import("#adapters/store/embedded-store.ts");
   try {
-    const store = sqliteNodeClaimStore(file);
+    const store = embeddedNodeClaimStore({ path: file });
     const now = await clockOf(store);
     if (now === undefined) throw new Error("it does not say when the lab ended");
     return { cluster, now, store, close: () => store.close() };

@@ -136,12 +136,13 @@ async function withAdded(
   region: string,
 ): Promise<readonly string[]> {
   if (path === undefined || tableName === undefined) return named;
-  const [{ DynamoDBClient }, { dynamoClusterRecords }, { servingBy }] = await Promise.all([
+  const [{ DynamoDBClient }, { clusterRecords }, { dynamoTable }, { servingBy }] = await Promise.all([
     import("@aws-sdk/client-dynamodb"),
-    import("#adapters/store/dynamodb-clusters.ts"),
+    import("#adapters/store/cluster-records.ts"),
+    import("#adapters/store/table-dynamodb.ts"),
     import("#installer/account/serving.ts"),
   ]);
-  const records = await dynamoClusterRecords({ tableName, client: new DynamoDBClient({ region }) }).list();
+  const records = await clusterRecords(dynamoTable({ name: tableName, client: new DynamoDBClient({ region }) })).list();
   return servingBy(named, records).names;
 }
 

@@ -6,7 +6,7 @@
 import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
 import { NODE_POOL, SCHEDULE } from "../model/labels.ts";
 import { isAsleep, sleepOf } from "../node-pool/schedule.ts";
-import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
+import type { ConsolidationTrial, MakeTrial } from "../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "./cluster/blocked.ts";
 import { nextBudgetChange, type PoolBudget, poolBudgets } from "./cluster/budget.ts";
 import { type Candidate, findCandidates, isEmpty } from "./cluster/candidate.ts";
@@ -17,7 +17,7 @@ import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate
 import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./consolidation/decision.ts";
 import { savingsMissed } from "./consolidation/expected-savings.ts";
 import type { DisruptionInput } from "./consolidation/input.ts";
-import { simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
+import { trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
 import { singleNode } from "./methods/single-node.ts";
@@ -65,7 +65,7 @@ function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
 function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Candidate[]): readonly Pass[] {
   // Nodes of a sleeping pool go one way only.
   const candidates = all.filter(({ nodePool }) => !isAsleep(nodePool, view.now));
-  const { makeTrial = input.simulate === simulateWithSolve ? makeConsolidationTrial : undefined } = input;
+  const { makeTrial } = input;
   let trial: ConsolidationTrial | undefined;
   const trialOnce = (by: MakeTrial): ConsolidationTrial => {
     const movable = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now));

@@ -59,7 +59,8 @@ const FIRST_SEED_OF_ONE_ORDER = 4;
 const MIN_PODS_FOR_PACKING = 2;
 /**
  * Where all pods follow the proposals of packing, greedy attempts are made for so many pods at most. Of 500 small cases
- * (`npm run -s bench:optimum`) they improve 16, of which 15 divide pods among zones, by less the more pods there are.
+ * (`npm run -s bench -- optimum`) they improve 16, of which 15 divide pods among zones, by less the more pods there
+ * are.
  */
 const MAX_PODS_FOR_GREEDY = 50;
 /**

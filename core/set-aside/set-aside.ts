@@ -88,103 +88,165 @@ export function withoutUnreadable(
   unreadable: readonly UnreadableRecord[] = [],
   records: readonly NodeClaimRecord[] = [],
 ): Readable {
-  const setAside: SetAside[] = [];
-  const untouchable = new Map<string, string>();
-  const noted = (kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean => {
-    if (problem !== undefined) setAside.push({ kind, metadata, message: `${kind} cannot be read: ${problem}; ${effect}` });
-    return problem !== undefined;
-  };
-  const held = (node: string, kind: SetAside["kind"], { namespace, name }: ObjectMeta): void => {
-    untouchable.set(node, `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} cannot be read`);
-  };
-
-  /** Objects that hold a null as an item of a list, and where. */
-  const gaps = new Map<KubernetesObject, string>();
-  const read = <T extends KubernetesObject>(list: readonly T[] = []): readonly T[] =>
-    list.map((one) => {
-      const { object, problem } = withoutNulls(one);
-      if (problem !== undefined) gaps.set(object, problem);
-      return object;
-    });
-  const lists = {
-    ...{ pods: read(given.pods), nodes: read(given.nodes), nodeClaims: read(given.nodeClaims), nodePools: read(given.nodePools) },
-    ...{ nodeClasses: read(given.nodeClasses), daemonSets: read(given.daemonSets) },
-  };
-
-  const pods = lists.pods.flatMap((pod) => {
-    const node = pod.spec.nodeName ?? "";
-    const effect = node === "" ? "no node is made for it" : `node ${node} takes no further pods and is not disrupted`;
-    // Requests are remembered by object, so that what reads them later costs nothing.
-    const problem = gaps.get(pod) ?? amountProblem(() => podRequests(pod));
-    if (!noted("Pod", pod.metadata, problem, effect)) return [pod];
-    if (node === "") return [];
-    held(node, "Pod", pod.metadata);
-    return [withoutAmounts(pod)];
-  });
-  const { owning, contests } = contestedInstances(lists.nodeClaims, records);
-  setAside.push(...contests);
-  const unread = new Set(unreadable.map(({ name }) => name));
-  const nodeClaims = owning.map((claim) => {
-    // No function advances it, so no pod may wait for a node of it.
-    if (unread.has(claim.metadata.name) && !isTrue(claim.status?.conditions, "Registered")) return withoutRoom(claim);
-    const problem = gaps.get(claim) ?? resourcesProblem(claim.spec?.resources?.requests) ?? statusProblem(claim.status);
-    if (!noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
-    if (claim.status?.nodeName) held(claim.status.nodeName, "NodeClaim", claim.metadata);
-    return withoutRoom(claim);
-  });
-  for (const node of lists.nodes) {
-    const effect = "it takes no further pods and is not disrupted";
-    if (noted("Node", node.metadata, gaps.get(node) ?? statusProblem(node.status), effect)) held(node.metadata.name, "Node", node.metadata);
-  }
-  const nodes = lists.nodes.map((node) =>
-    untouchable.has(node.metadata.name) ? { ...node, status: { ...node.status, capacity: {}, allocatable: {} } } : node,
-  );
-  const nodePools = lists.nodePools.filter((pool) => {
-    const problem = gaps.get(pool) ?? limitsProblem(pool.spec) ?? maxPriceProblem(pool) ?? scheduleProblem(pool);
-    return !noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");
-  });
-  const nodeClasses = lists.nodeClasses.filter((nodeClass) => {
-    const problem = gaps.get(nodeClass) ?? nodeClassProblem(nodeClass.spec);
-    return !noted("EC2NodeClass", nodeClass.metadata, problem, "no node is launched with it");
-  });
-  const daemonSets = lists.daemonSets.filter((daemonSet) => {
-    const { metadata, spec } = daemonSet;
-    const problem = gaps.get(daemonSet) ?? amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));
-    return !noted("DaemonSet", metadata, problem, "new nodes keep no room for its pods");
-  });
-  const whole = <T extends KubernetesObject>(kind: OtherKind, list: readonly T[] | undefined): readonly T[] =>
-    read(list).filter((one) => !noted(kind, one.metadata, gaps.get(one), "it counts as absent"));
+  const sorted = new Sorted();
+  // The order is that of the reports.
+  const pods = sorted.pods(sorted.read(given.pods));
+  const claims = sorted.read(given.nodeClaims);
+  const { owning, contests } = contestedInstances(claims, records);
+  sorted.setAside.push(...contests);
+  const nodeClaims = sorted.nodeClaims(owning, unreadable);
+  const allNodes = sorted.read(given.nodes);
+  const nodes = sorted.nodes(allNodes);
+  const nodePools = sorted.nodePools(sorted.read(given.nodePools));
+  const nodeClasses = sorted.nodeClasses(sorted.read(given.nodeClasses));
+  const daemonSets = sorted.daemonSets(sorted.read(given.daemonSets));
   const others = {
-    persistentVolumeClaims: whole("PersistentVolumeClaim", given.persistentVolumeClaims),
-    persistentVolumes: whole("PersistentVolume", given.persistentVolumes),
-    storageClasses: whole("StorageClass", given.storageClasses),
-    csiNodes: whole("CSINode", given.csiNodes),
-    namespaces: whole("Namespace", given.namespaces),
-    podDisruptionBudgets: read(given.podDisruptionBudgets),
+    persistentVolumeClaims: sorted.whole("PersistentVolumeClaim", given.persistentVolumeClaims),
+    persistentVolumes: sorted.whole("PersistentVolume", given.persistentVolumes),
+    storageClasses: sorted.whole("StorageClass", given.storageClasses),
+    csiNodes: sorted.whole("CSINode", given.csiNodes),
+    namespaces: sorted.whole("Namespace", given.namespaces),
+    podDisruptionBudgets: sorted.read(given.podDisruptionBudgets),
   };
-  for (const budget of others.podDisruptionBudgets) {
-    const { metadata } = budget;
-    if (!noted("PodDisruptionBudget", metadata, gaps.get(budget), "no node of its namespace's pods is disrupted")) continue;
-    for (const pod of pods)
-      if (pod.spec.nodeName && pod.metadata.namespace === metadata.namespace) held(pod.spec.nodeName, "PodDisruptionBudget", metadata);
-  }
-  const claimByName = new Map(lists.nodeClaims.map((claim) => [claim.metadata.name, claim]));
-  for (const { name, problem } of unreadable) {
-    const { metadata, status } = claimByName.get(name) ?? { metadata: { name } };
-    setAside.push({ kind: "NodeClaim", metadata, message: `the record of the NodeClaim cannot be read: ${problem}; it is left as it is` });
-    if (status?.nodeName) untouchable.set(status.nodeName, `the record of NodeClaim ${name} cannot be read`);
-  }
-  const { contested } = nodeOwners(lists.nodes, owning);
-  for (const { metadata } of lists.nodes) {
-    const problem = contested.get(metadata.name);
-    if (problem === undefined) continue;
-    setAside.push({ kind: "Node", metadata, reason: "NodeContested", message: `Node is not disrupted: ${problem}` });
-    if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
-  }
+  sorted.budgets(others.podDisruptionBudgets, pods);
+  sorted.records(unreadable, claims);
+  sorted.owners(allNodes, owning);
+  const { setAside, untouchable } = sorted;
   const unreadablePools = new Map(
     setAside.flatMap(({ kind, metadata, message }) => (kind === "NodePool" ? [[metadata.name, message.slice(kind.length + 1)]] : [])),
   );
   return { pods, nodes, nodeClaims, nodePools, nodeClasses, ...others, daemonSets, setAside, untouchable, unreadablePools };
+}
+
+/** Sorts objects into those that can be read and those that are set aside, a kind at a time. */
+class Sorted {
+  readonly setAside: SetAside[] = [];
+  /** Node name to the sentence why the node must not be disrupted. */
+  readonly untouchable = new Map<string, string>();
+  /** Objects that hold a null as an item of a list, and where. */
+  readonly #gaps = new Map<KubernetesObject, string>();
+
+  /** The objects without nulls. */
+  read<T extends KubernetesObject>(list: readonly T[] = []): readonly T[] {
+    return list.map((one) => {
+      const { object, problem } = withoutNulls(one);
+      if (problem !== undefined) this.#gaps.set(object, problem);
+      return object;
+    });
+  }
+
+  /** Pods whose requests cannot be read are left out, or are without requests where they run. */
+  pods(pods: readonly Pod[]): readonly Pod[] {
+    return pods.flatMap((pod) => {
+      const node = pod.spec.nodeName ?? "";
+      const effect = node === "" ? "no node is made for it" : `node ${node} takes no further pods and is not disrupted`;
+      // Requests are remembered by object, so that what reads them later costs nothing.
+      const problem = this.#gaps.get(pod) ?? amountProblem(() => podRequests(pod));
+      if (!this.#noted("Pod", pod.metadata, problem, effect)) return [pod];
+      if (node === "") return [];
+      this.#hold(node, "Pod", pod.metadata);
+      return [withoutAmounts(pod)];
+    });
+  }
+
+  nodeClaims(claims: readonly NodeClaim[], unreadable: readonly UnreadableRecord[]): readonly NodeClaim[] {
+    const unread = new Set(unreadable.map(({ name }) => name));
+    return claims.map((claim) => {
+      // It is not reconciled, so no pod may wait for a node of it.
+      if (unread.has(claim.metadata.name) && !isTrue(claim.status?.conditions, "Registered")) return withoutRoom(claim);
+      const problem = this.#gaps.get(claim) ?? resourcesProblem(claim.spec?.resources?.requests) ?? statusProblem(claim.status);
+      if (!this.#noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
+      if (claim.status?.nodeName) this.#hold(claim.status.nodeName, "NodeClaim", claim.metadata);
+      return withoutRoom(claim);
+    });
+  }
+
+  /** All nodes; those that are not disrupted take no pods. Call it after pods and NodeClaims. */
+  nodes(nodes: readonly Node[]): readonly Node[] {
+    for (const node of nodes) {
+      const problem = this.#gaps.get(node) ?? statusProblem(node.status);
+      const isSetAside = this.#noted("Node", node.metadata, problem, "it takes no further pods and is not disrupted");
+      if (isSetAside) this.#hold(node.metadata.name, "Node", node.metadata);
+    }
+    return nodes.map((node) =>
+      this.untouchable.has(node.metadata.name) ? { ...node, status: { ...node.status, capacity: {}, allocatable: {} } } : node,
+    );
+  }
+
+  nodePools(pools: readonly NodePool[]): readonly NodePool[] {
+    return pools.filter((pool) => {
+      const problem = this.#gaps.get(pool) ?? limitsProblem(pool.spec) ?? maxPriceProblem(pool) ?? scheduleProblem(pool);
+      return !this.#noted("NodePool", pool.metadata, problem, "it gets no new nodes, and its nodes are not disrupted");
+    });
+  }
+
+  nodeClasses(classes: readonly EC2NodeClass[]): readonly EC2NodeClass[] {
+    return classes.filter((nodeClass) => {
+      const problem = this.#gaps.get(nodeClass) ?? nodeClassProblem(nodeClass.spec);
+      return !this.#noted("EC2NodeClass", nodeClass.metadata, problem, "no node is launched with it");
+    });
+  }
+
+  daemonSets(daemonSets: readonly DaemonSet[]): readonly DaemonSet[] {
+    return daemonSets.filter((daemonSet) => {
+      const { metadata, spec } = daemonSet;
+      const problem = this.#gaps.get(daemonSet) ?? amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));
+      return !this.#noted("DaemonSet", metadata, problem, "new nodes keep no room for its pods");
+    });
+  }
+
+  /** Objects of which only a null in a list can be wrong. */
+  whole<T extends KubernetesObject>(kind: OtherKind, list: readonly T[] | undefined): readonly T[] {
+    return this.read(list).filter((one) => !this.#noted(kind, one.metadata, this.#gaps.get(one), "it counts as absent"));
+  }
+
+  /** Holds the nodes of a namespace with a budget that cannot be read. */
+  budgets(budgets: readonly PodDisruptionBudget[], pods: readonly Pod[]): void {
+    for (const budget of budgets) {
+      const { metadata } = budget;
+      const isSetAside = this.#noted(
+        "PodDisruptionBudget",
+        metadata,
+        this.#gaps.get(budget),
+        "no node of its namespace's pods is disrupted",
+      );
+      if (!isSetAside) continue;
+      for (const { metadata: of, spec } of pods)
+        if (spec.nodeName && of.namespace === metadata.namespace) this.#hold(spec.nodeName, "PodDisruptionBudget", metadata);
+    }
+  }
+
+  /** Holds the nodes of NodeClaims whose records cannot be read. */
+  records(unreadable: readonly UnreadableRecord[], claims: readonly NodeClaim[]): void {
+    const byName = new Map(claims.map((claim) => [claim.metadata.name, claim]));
+    for (const { name, problem } of unreadable) {
+      const { metadata, status } = byName.get(name) ?? { metadata: { name } };
+      const message = `the record of the NodeClaim cannot be read: ${problem}; it is left as it is`;
+      this.setAside.push({ kind: "NodeClaim", metadata, message });
+      if (status?.nodeName) this.untouchable.set(status.nodeName, `the record of NodeClaim ${name} cannot be read`);
+    }
+  }
+
+  /** Holds the nodes of which it is not clear whose they are. */
+  owners(nodes: readonly Node[], claims: readonly NodeClaim[]): void {
+    const { contested } = nodeOwners(nodes, claims);
+    for (const { metadata } of nodes) {
+      const problem = contested.get(metadata.name);
+      if (problem === undefined) continue;
+      this.setAside.push({ kind: "Node", metadata, reason: "NodeContested", message: `Node is not disrupted: ${problem}` });
+      if (!this.untouchable.has(metadata.name)) this.untouchable.set(metadata.name, problem);
+    }
+  }
+
+  /** Whether there is a problem; the object is then set aside. */
+  #noted(kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean {
+    if (problem !== undefined) this.setAside.push({ kind, metadata, message: `${kind} cannot be read: ${problem}; ${effect}` });
+    return problem !== undefined;
+  }
+
+  #hold(node: string, kind: SetAside["kind"], { namespace, name }: ObjectMeta): void {
+    this.untouchable.set(node, `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} cannot be read`);
+  }
 }
 
 function withoutRoom(claim: NodeClaim): NodeClaim {

@@ -13,7 +13,9 @@ export default defineConfig({
   cleanUrls: true,
   // Texts have placeholders such as <NAME>, which are no HTML.
   markdown: { html: false },
-  buildEnd: ({ srcDir, outDir }) => cpSync(join(srcDir, "schemas"), join(outDir, "schemas"), { recursive: true }),
+  buildEnd: ({ srcDir, outDir }) => {
+    for (const folder of ["schemas", "data"]) cpSync(join(srcDir, folder), join(outDir, folder), { recursive: true });
+  },
   themeConfig: {
     sidebar: PAGES.map(({ text, items }) => ({ text, items: [...items] })),
     search: { provider: "local" },

@@ -7,6 +7,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Quick start", link: "/quick-start" },
       { text: "Recipes", link: "/recipes" },
       { text: "Compare", link: "/compare" },
+      { text: "Where we differ", link: "/differences" },
       { text: "Deploy", link: "/deploy" },
       { text: "Migrate", link: "/migrate" },
       { text: "What it costs", link: "/costs" },
@@ -30,6 +31,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
     items: [
       { text: "Words", link: "/concepts" },
       { text: "Architecture", link: "/architecture" },
+      { text: "Coming from Karpenter's code", link: "/from-karpenter" },
       { text: "How a plan is found", link: "/how-a-plan-is-found" },
       { text: "A stateless controller", link: "/stateless-controller" },
       { text: "Decisions", link: "/decisions/README" },

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { sqsWakeUps } from "#adapters/aws/wake-up-queue.ts";
-import { dynamoClusterRecords } from "#adapters/store/dynamodb-clusters.ts";
-import { dynamoNodeClaimStore } from "#adapters/store/dynamodb-store.ts";
-import { dynamoMetricSums } from "#adapters/store/dynamodb-sums.ts";
-import { dynamoClient } from "#adapters/store/dynamodb-table.ts";
+import { clusterRecords } from "#adapters/store/cluster-records.ts";
+import { metricSums } from "#adapters/store/metric-sums.ts";
+import { nodeClaimStore } from "#adapters/store/node-claim-store.ts";
+import { dynamoClient, dynamoTable } from "#adapters/store/table-dynamodb.ts";
 import { powertoolsLog } from "#adapters/telemetry/log.ts";
 import { metricBuffer } from "#adapters/telemetry/metric-buffer.ts";
 import { emfMetrics } from "#adapters/telemetry/metrics.ts";
@@ -26,12 +26,11 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const config: Config = parseConfig(environment, required);
   const log = powertoolsLog({ level: config.logLevel, commit: COMMIT, fields: { controller } });
   const now = Date.now;
-  const { tableName } = config;
   // One client for all that is in the table, so that an invocation opens one connection to it.
-  const client = dynamoClient(config.region);
-  const sums = dynamoMetricSums({ tableName, client });
-  const served = servedClusters({ variable: config.clusters, records: dynamoClusterRecords({ tableName, client }), log, now });
-  const store = dynamoNodeClaimStore({ tableName, client, clock: now, historyDays: config.historyDays });
+  const table = dynamoTable({ name: config.tableName, client: dynamoClient(config.region) });
+  const sums = metricSums(table);
+  const served = servedClusters({ variable: config.clusters, records: clusterRecords(table), log, now });
+  const store = nodeClaimStore(table, { clock: now, historyDays: config.historyDays });
   const buffer = config.sumMetrics ? metricBuffer(sums, { log, now }) : undefined;
   const metricsOf = (cluster: string | undefined) => {
     const metrics = emfMetrics(config.cloudWatchMetrics, cluster);

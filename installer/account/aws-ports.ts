@@ -7,9 +7,9 @@ import { ownCaller } from "#adapters/aws/own-caller.ts";
 import { secretText } from "#adapters/aws/secret.ts";
 import { eksToken } from "#adapters/kubernetes/eks-token.ts";
 import { httpsTransport, type Transport } from "#adapters/kubernetes/transport.ts";
-import { dynamoClusterRecords } from "#adapters/store/dynamodb-clusters.ts";
+import { clusterRecords } from "#adapters/store/cluster-records.ts";
 import { dynamoNodeClaimStore } from "#adapters/store/dynamodb-store.ts";
-import { dynamoClient } from "#adapters/store/dynamodb-table.ts";
+import { dynamoClient, dynamoTable } from "#adapters/store/table-dynamodb.ts";
 import { makeAddedStack, makeStacks, synthesized } from "#infra/synthesis.ts";
 import { askAtTerminal } from "#terminal/ask.ts";
 import { awsAccount } from "./account.ts";
@@ -37,7 +37,7 @@ export function awsPorts(region: string): InstallerPorts {
       const { app, stack } = makeAddedStack(added);
       return JSON.stringify(app.synth().getStackByName(stack.stackName).template);
     },
-    clusterRecords: (tableName) => dynamoClusterRecords({ tableName, client: dynamoClient(region) }),
+    clusterRecords: (name) => clusterRecords(dynamoTable({ name, client: dynamoClient(region) })),
     records: (tableName) => dynamoNodeClaimStore({ tableName, client: dynamoClient(region) }),
     instances: (cluster) => ec2Fleet(ec2Client(region, credentials)).list(cluster),
     leftBehind: leftBehindOnAws(region, credentials, ownCaller("RESOURCE_GROUPS_TAGGING_API", region)),

@@ -4,7 +4,7 @@ import { type SignedCaller, signedFetch } from "#adapters/aws/signed-fetch.ts";
 import { members, text } from "#adapters/aws/stack-outputs.ts";
 import { documentName, unpackCatalogue } from "#adapters/catalogue/document.ts";
 import { dynamoNodeClaimStore } from "#adapters/store/dynamodb-store.ts";
-import { dynamoClient } from "#adapters/store/dynamodb-table.ts";
+import { dynamoClient } from "#adapters/store/table-dynamodb.ts";
 import type { Inspector, LoggedError } from "./ports.ts";
 
 /** What a function's own errors, and Lambda's about a function, contain. */

@@ -72,159 +72,197 @@ interface Waiter {
   readonly go: () => void;
 }
 
-export function virtualClock(start: number): VirtualClock {
-  const queue: Event[] = [];
-  const tasks = new Set<Task>();
-  const gate: Waiter[] = [];
-  const task = new AsyncLocalStorage<Task>();
-  let now = start;
-  let sequence = 0;
-  let lastTouch = start;
-  let choose: ((labels: readonly string[]) => number) | undefined;
-  let failure: { readonly error: unknown } | undefined;
-  /** Wakes the run loop when a task ends or starts to wait. */
-  let wake = (): void => {};
+type Choose = (labels: readonly string[]) => number;
 
-  const schedule = (ms: number, label: string, fn: Event["fn"]): Event => {
-    const event: Event = { at: Math.max(now, Math.ceil(ms)), sequence: sequence++, label, fn, cancelled: false };
-    push(queue, event);
+class Clock implements VirtualClock {
+  readonly #queue: Event[] = [];
+  readonly #tasks = new Set<Task>();
+  readonly #gate: Waiter[] = [];
+  readonly #task = new AsyncLocalStorage<Task>();
+  #now: number;
+  #sequence = 0;
+  #lastTouch: number;
+  #choose: Choose | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  /** Wakes the run loop when a task ends or starts to wait. */
+  #wake = (): void => {};
+
+  constructor(start: number) {
+    this.#now = start;
+    this.#lastTouch = start;
+  }
+
+  // `now` and `sleep` are handed on without their clock.
+  readonly now = (): number => this.#now;
+  readonly sleep = (ms: number): Promise<void> => this.#wait((go) => void this.#schedule(this.#now + ms, "sleep", go));
+
+  at(ms: number, label: string, fn: Event["fn"]): Timer {
+    const event = this.#schedule(ms, label, fn);
+    return {
+      cancel: () => {
+        event.cancelled = true;
+      },
+    };
+  }
+
+  after(ms: number, label: string, fn: Event["fn"]): Timer {
+    return this.at(this.#now + ms, label, fn);
+  }
+
+  every(ms: number, label: string, fn: Event["fn"]): Timer {
+    let stopped = false;
+    let event: Event;
+    const again = (): void => {
+      event = this.#schedule(this.#now + ms, label, () => {
+        if (stopped) return;
+        again();
+        return fn();
+      });
+    };
+    again();
+    return {
+      cancel: () => {
+        stopped = true;
+        event.cancelled = true;
+      },
+    };
+  }
+
+  touch(): void {
+    this.#lastTouch = this.#now;
+  }
+
+  remote(label: string): Promise<void> {
+    return this.#choose === undefined ? Promise.resolve() : this.#wait((go) => void this.#gate.push({ label, go }));
+  }
+
+  interleave(choose: Choose | undefined): void {
+    this.#choose = choose;
+  }
+
+  async run(options: RunOptions = {}): Promise<RunEnd> {
+    this.#lastTouch = this.#now;
+    const holds = typeof options.until === "function" ? options.until : undefined;
+    for (;;) {
+      await this.#settle();
+      if (holds?.()) return "until";
+      const event = this.#next();
+      if (await this.#openGate(event)) continue;
+      const end = this.#endBefore(event, options);
+      if (end !== undefined) return end;
+      if (event === undefined) return "empty";
+      pop(this.#queue);
+      this.#now = event.at;
+      this.#start(event);
+    }
+  }
+
+  pending(): readonly { readonly at: number; readonly label: string }[] {
+    return this.#queue
+      .filter((e) => !e.cancelled)
+      .sort(order)
+      .map(({ at, label }) => ({ at, label }));
+  }
+
+  #schedule(ms: number, label: string, fn: Event["fn"]): Event {
+    const event: Event = { at: Math.max(this.#now, Math.ceil(ms)), sequence: this.#sequence++, label, fn, cancelled: false };
+    push(this.#queue, event);
     return event;
-  };
-  const timer = (event: Event): Timer => ({
-    cancel: () => {
-      event.cancelled = true;
-    },
-  });
+  }
 
   /** A promise during which its task counts as waiting for the clock. */
-  const wait = (register: (go: () => void) => void): Promise<void> => {
-    const mine = task.getStore();
+  #wait(register: (go: () => void) => void): Promise<void> {
+    const mine = this.#task.getStore();
     if (mine) mine.waits++;
-    wake();
+    this.#wake();
     return new Promise<void>((resolve) => {
       register(() => {
         if (mine) mine.waits--;
         resolve();
       });
     });
-  };
+  }
 
-  const startEvent = (event: Event): void => {
+  #start(event: Event): void {
     const mine: Task = { label: event.label, waits: 0 };
     const end = (): void => {
-      tasks.delete(mine);
-      wake();
+      this.#tasks.delete(mine);
+      this.#wake();
     };
-    task.run(mine, () => {
+    this.#task.run(mine, () => {
       const result = event.fn();
       if (!(result instanceof Promise)) return;
-      tasks.add(mine);
+      this.#tasks.add(mine);
       result.then(end, (error: unknown) => {
-        failure ??= { error };
+        this.#failure ??= { error };
         end();
       });
     });
-  };
+  }
 
   /** Resolves when every running task has ended or waits for the clock. */
-  const settle = async (): Promise<void> => {
+  async #settle(): Promise<void> {
     for (;;) {
-      if (failure) throw failure.error;
-      const busy = [...tasks].some((t) => t.waits === 0);
-      if (busy) {
+      if (this.#failure) throw this.#failure.error;
+      if (this.#isBusy()) {
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          this.#wake = resolve;
         });
-        wake = () => {};
+        this.#wake = () => {};
         continue;
       }
-      if (tasks.size === 0) return;
+      if (this.#tasks.size === 0) return;
       // Some tasks wait. Their other branches (Promise.all) run as far as they can before time moves.
-      const before = [...tasks].reduce((sum, t) => sum + t.waits, tasks.size);
+      const before = this.#waits();
       await turn();
-      const after = [...tasks].reduce((sum, t) => sum + t.waits, tasks.size);
-      if (before === after && ![...tasks].some((t) => t.waits === 0)) return;
+      if (before === this.#waits() && !this.#isBusy()) return;
     }
-  };
+  }
 
-  const next = (): Event | undefined => {
-    while (queue[0]?.cancelled) pop(queue);
-    return queue[0];
-  };
+  #isBusy(): boolean {
+    return [...this.#tasks].some((t) => t.waits === 0);
+  }
 
-  return {
-    now: () => now,
-    at: (ms, label, fn) => timer(schedule(ms, label, fn)),
-    after: (ms, label, fn) => timer(schedule(now + ms, label, fn)),
-    every(ms, label, fn) {
-      let stopped = false;
-      let event: Event;
-      const again = (): void => {
-        event = schedule(now + ms, label, () => {
-          if (stopped) return;
-          again();
-          return fn();
-        });
-      };
-      again();
-      return {
-        cancel: () => {
-          stopped = true;
-          event.cancelled = true;
-        },
-      };
-    },
-    sleep: (ms) => wait((go) => schedule(now + ms, "sleep", go)),
-    touch: () => {
-      lastTouch = now;
-    },
-    remote: (label) => (choose === undefined ? Promise.resolve() : wait((go) => gate.push({ label, go }))),
-    interleave: (chooser) => {
-      choose = chooser;
-    },
-    async run({ until, idle, latest } = {}) {
-      lastTouch = now;
-      const stop = typeof until === "number" ? until : undefined;
-      const holds = typeof until === "function" ? until : undefined;
-      for (;;) {
-        await settle();
-        if (holds?.()) return "until";
-        const event = next();
-        if (gate.length > 0) {
-          // Due events take part in the choice, because a second invocation may start between two calls of the first.
-          const due = event !== undefined && event.at <= now ? [event.label] : [];
-          const index = choose ? choose([...gate.map((w) => w.label), ...due]) : 0;
-          const waiter = gate.splice(Math.min(index, gate.length), 1)[0];
-          if (waiter) {
-            waiter.go();
-            await turn();
-            continue;
-          }
-        }
-        if (event === undefined) {
-          if (stop === undefined) return "empty";
-          now = Math.max(now, stop);
-          return "until";
-        }
-        const limit = Math.min(stop ?? Number.POSITIVE_INFINITY, latest ?? Number.POSITIVE_INFINITY);
-        const idleAt = idle === undefined ? Number.POSITIVE_INFINITY : lastTouch + idle;
-        if (event.at > Math.min(limit, idleAt)) {
-          now = Math.max(now, Math.min(limit, idleAt));
-          if (idleAt < limit) return "idle";
-          return stop !== undefined && stop <= limit ? "until" : "latest";
-        }
-        pop(queue);
-        now = event.at;
-        startEvent(event);
-      }
-    },
-    pending: () =>
-      queue
-        .filter((e) => !e.cancelled)
-        .sort(order)
-        .map(({ at, label }) => ({ at, label })),
-  };
+  #waits(): number {
+    return [...this.#tasks].reduce((sum, t) => sum + t.waits, this.#tasks.size);
+  }
+
+  #next(): Event | undefined {
+    while (this.#queue[0]?.cancelled) pop(this.#queue);
+    return this.#queue[0];
+  }
+
+  /** Lets one caller of `remote` continue. False when none waits, or an event that is due comes first. */
+  async #openGate(event: Event | undefined): Promise<boolean> {
+    if (this.#gate.length === 0) return false;
+    // Due events take part in the choice, because a second invocation may start between two calls of the first.
+    const due = event !== undefined && event.at <= this.#now ? [event.label] : [];
+    const index = this.#choose ? this.#choose([...this.#gate.map((w) => w.label), ...due]) : 0;
+    const waiter = this.#gate.splice(Math.min(index, this.#gate.length), 1)[0];
+    if (waiter === undefined) return false;
+    waiter.go();
+    await turn();
+    return true;
+  }
+
+  /** Why the run ends before the event; time is then moved to the end. Undefined when the event is next. */
+  #endBefore(event: Event | undefined, { until, idle, latest }: RunOptions): RunEnd | undefined {
+    const stop = typeof until === "number" ? until : undefined;
+    if (event === undefined) {
+      if (stop === undefined) return "empty";
+      this.#now = Math.max(this.#now, stop);
+      return "until";
+    }
+    const limit = Math.min(stop ?? Number.POSITIVE_INFINITY, latest ?? Number.POSITIVE_INFINITY);
+    const idleAt = idle === undefined ? Number.POSITIVE_INFINITY : this.#lastTouch + idle;
+    if (event.at <= Math.min(limit, idleAt)) return undefined;
+    this.#now = Math.max(this.#now, Math.min(limit, idleAt));
+    if (idleAt < limit) return "idle";
+    return stop !== undefined && stop <= limit ? "until" : "latest";
+  }
 }
+
+export const virtualClock = (start: number): VirtualClock => new Clock(start);
 
 const order = (a: Event, b: Event): number => a.at - b.at || a.sequence - b.sequence;
 

@@ -83,39 +83,147 @@ const MAX_GENERATED_PREFIX = 58;
  */
 const MAX_NAMES_DRAWN = 8;
 
-export function objectStore(clock: { now(): number; touch(): void }, random: Random): ObjectStore {
-  const objects = new Map<string, Map<string, ApiObject>>();
-  const uids = new Map<string, ApiObject>();
-  const listeners = new Set<(change: Change) => void>();
-  let version = 0;
+class Store implements ObjectStore {
+  readonly #clock: { now(): number; touch(): void };
+  readonly #random: Random;
+  readonly #objects = new Map<string, Map<string, ApiObject>>();
+  readonly #uids = new Map<string, ApiObject>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  #version = 0;
 
-  const bucket = (kind: string): Map<string, ApiObject> => {
-    const found = objects.get(kind) ?? new Map<string, ApiObject>();
-    objects.set(kind, found);
-    return found;
-  };
-  const key = (kind: string, name: string, namespace: string | undefined): string =>
-    isNamespaced({ kind, namespace }) ? `${namespace ?? "default"}/${name}` : name;
-  const keyOf = (object: ApiObject): string => key(object.kind ?? "", object.metadata.name, object.metadata.namespace);
+  constructor(clock: { now(): number; touch(): void }, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
 
-  const publish = (change: Change): void => {
-    clock.touch();
-    for (const listener of listeners) listener(change);
-  };
-  const put = (object: ApiObject): ApiObject => {
-    const stored = frozen({ ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } });
-    bucket(stored.kind ?? "").set(keyOf(stored), stored);
-    uids.set(stored.metadata.uid ?? "", stored);
+  get(kind: string, name: string, namespace?: string): ApiObject | undefined {
+    return this.#objects.get(kind)?.get(key(kind, name, namespace));
+  }
+
+  // Handed on without its store.
+  readonly list = (kind: string): readonly ApiObject[] => [...(this.#objects.get(kind)?.values() ?? [])];
+
+  kinds(): readonly string[] {
+    return [...this.#objects.keys()];
+  }
+
+  byUid(uid: string): ApiObject | undefined {
+    return this.#uids.get(uid);
+  }
+
+  create(given: ApiObject, writer: Writer): ApiObject {
+    const { kind } = given;
+    if (kind === undefined) throw new RefusedError("an object without a kind cannot be created; give it a kind");
+    const info = ownValue(KINDS, kind);
+    const namespace = isNamespaced({ kind, namespace: given.metadata.namespace }) ? (given.metadata.namespace ?? "default") : undefined;
+    const isTaken = (name: string): boolean => this.#bucket(kind).has(key(kind, name, namespace));
+    const name = given.metadata.name || generatedName(given.metadata, this.#random, isTaken);
+    if (isTaken(name)) throw new ConflictError(`${kind} "${name}" already exists`);
+    const { namespace: _, resourceVersion: __, deletionTimestamp: ___, ...meta } = given.metadata;
+    const { status, ...rest } = given;
+    const object: ApiObject = withDefaults(
+      {
+        ...admitted({ ...rest, metadata: meta }, kind, namespace, this.list),
+        ...(info?.status !== true && status !== undefined && { status }),
+        apiVersion: given.apiVersion ?? info?.apiVersion ?? "v1",
+        kind,
+        metadata: {
+          ...meta,
+          name,
+          ...(namespace !== undefined && { namespace }),
+          uid: this.#random.uuid(),
+          creationTimestamp: timestamp(this.#clock.now()),
+          generation: 1,
+        },
+      },
+      { priorityClass: (wanted) => this.get("PriorityClass", wanted) },
+    );
+    const stored = this.#put(object);
+    this.#publish({ type: "ADDED", kind, object: stored, verb: "create", ...writer });
     return stored;
-  };
-  const drop = (object: ApiObject, writer: Writer, verb: Verb): void => {
-    bucket(object.kind ?? "").delete(keyOf(object));
-    uids.delete(object.metadata.uid ?? "");
-    version++;
-    publish({ type: "DELETED", kind: object.kind ?? "", object, verb, ...writer });
-  };
-  const current = (object: ApiObject): ApiObject => {
-    const found = bucket(object.kind ?? "").get(keyOf(object));
+  }
+
+  update(given: ApiObject, writer: Writer): ApiObject {
+    const found = this.#current(given);
+    if (writer.subresource === "status") return this.#replace(found, { ...found, status: given.status }, writer);
+    const { status: _, ...rest } = given;
+    return this.#write(found, { ...rest, ...(found.status !== undefined && { status: found.status }) }, writer);
+  }
+
+  patch(
+    kind: string,
+    name: string,
+    namespace: string | undefined,
+    writer: Writer,
+    change: (o: MutableObject) => MutableObject | undefined,
+  ): ApiObject | undefined {
+    const found = this.get(kind, name, namespace);
+    if (!found) return undefined;
+    if (writer.subresource === "status") {
+      // Whatever else the actor changes would not be stored.
+      const changed = change({ ...found, status: thawed(found.status) });
+      return changed === undefined ? found : this.#replace(found, { ...found, status: changed.status }, writer);
+    }
+    const changed = change(thawed(found));
+    return changed === undefined ? found : this.#write(found, changed, writer);
+  }
+
+  delete(kind: string, name: string, { namespace, uid, gracePeriodSeconds }: DeleteOptions, writer: Writer): boolean {
+    const found = this.get(kind, name, namespace);
+    if (!found || (uid !== undefined && uid !== found.metadata.uid)) return false;
+    const { finalizers = [], deletionTimestamp } = found.metadata;
+    const grace = kind === "Pod" ? podGrace(found, gracePeriodSeconds) : 0;
+    if (grace === 0 && finalizers.length === 0) {
+      this.#drop(found, writer, "delete");
+      return true;
+    }
+    if (deletionTimestamp !== undefined && (kind !== "Pod" || grace >= (found.metadata.deletionGracePeriodSeconds ?? 0))) return true;
+    const next: ApiObject = {
+      ...found,
+      metadata: {
+        ...found.metadata,
+        generation: (found.metadata.generation ?? 0) + 1,
+        deletionTimestamp: timestamp(this.#clock.now() + graceMs(grace)),
+        ...(kind === "Pod" && { deletionGracePeriodSeconds: grace }),
+      },
+    };
+    const stored = this.#put(next);
+    this.#publish({ type: "MODIFIED", kind, object: stored, old: found, verb: "delete", ...writer });
+    return true;
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #bucket(kind: string): Map<string, ApiObject> {
+    const found = this.#objects.get(kind) ?? new Map<string, ApiObject>();
+    this.#objects.set(kind, found);
+    return found;
+  }
+
+  #publish(change: Change): void {
+    this.#clock.touch();
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  #put(object: ApiObject): ApiObject {
+    const stored = frozen({ ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } });
+    this.#bucket(stored.kind ?? "").set(keyOf(stored), stored);
+    this.#uids.set(stored.metadata.uid ?? "", stored);
+    return stored;
+  }
+
+  #drop(object: ApiObject, writer: Writer, verb: Verb): void {
+    this.#bucket(object.kind ?? "").delete(keyOf(object));
+    this.#uids.delete(object.metadata.uid ?? "");
+    this.#version++;
+    this.#publish({ type: "DELETED", kind: object.kind ?? "", object, verb, ...writer });
+  }
+
+  #current(object: ApiObject): ApiObject {
+    const found = this.#bucket(object.kind ?? "").get(keyOf(object));
     if (!found) throw new NotFoundError(`${object.kind} "${nameOf(object)}" not found`);
     const { uid, resourceVersion } = object.metadata;
     if (uid !== undefined && uid !== found.metadata.uid)
@@ -124,126 +232,40 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
       throw new ConflictError(`${object.kind} "${nameOf(object)}" has been changed since it was read; read it again`);
     }
     return found;
-  };
+  }
+
   /** Stores the result of an update. An object that is being deleted is removed with its last finalizer. */
-  const replace = (found: ApiObject, next: ApiObject, writer: Writer): ApiObject => {
-    if (
-      same(
-        { ...next, metadata: { ...next.metadata, resourceVersion: "" } },
-        { ...found, metadata: { ...found.metadata, resourceVersion: "" } },
-      )
-    ) {
-      return found;
-    }
+  #replace(found: ApiObject, next: ApiObject, writer: Writer): ApiObject {
+    const ofNoVersion = (object: ApiObject): ApiObject => ({ ...object, metadata: { ...object.metadata, resourceVersion: "" } });
+    if (same(ofNoVersion(next), ofNoVersion(found))) return found;
     const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = next.metadata;
     if (deletionTimestamp !== undefined && finalizers.length === 0 && (found.kind !== "Pod" || deletionGracePeriodSeconds === 0)) {
       const gone = frozen(next);
-      drop(gone, writer, "update");
+      this.#drop(gone, writer, "update");
       return gone;
     }
-    const stored = put(next);
-    publish({ type: "MODIFIED", kind: stored.kind ?? "", object: stored, old: found, verb: "update", ...writer });
+    const stored = this.#put(next);
+    this.#publish({ type: "MODIFIED", kind: stored.kind ?? "", object: stored, old: found, verb: "update", ...writer });
     return stored;
-  };
+  }
 
-  const write = (found: ApiObject, given: ApiObject, writer: Writer): ApiObject => {
+  #write(found: ApiObject, given: ApiObject, writer: Writer): ApiObject {
     const bare = { apiVersion: found.apiVersion, kind: found.kind, metadata: 0, status: 0 };
     const next = withDefaults({ ...given, ...kindOf(found) }, { priorityClass: () => undefined });
     const changed = !same({ ...found, ...bare }, { ...next, ...bare });
     if (changed && found.kind === "NodeClaim") {
       throw new RefusedError(`NodeClaim "${found.metadata.name}" is invalid: spec is immutable; delete the claim instead`);
     }
-    return replace(found, { ...next, metadata: { ...next.metadata, ...immutable(found, changed) } }, writer);
-  };
-
-  const store: ObjectStore = {
-    get: (kind, name, namespace) => objects.get(kind)?.get(key(kind, name, namespace)),
-    list: (kind) => [...(objects.get(kind)?.values() ?? [])],
-    kinds: () => [...objects.keys()],
-    byUid: (uid) => uids.get(uid),
-
-    create(given, writer) {
-      const { kind } = given;
-      if (kind === undefined) throw new RefusedError("an object without a kind cannot be created; give it a kind");
-      const info = ownValue(KINDS, kind);
-      const namespace = isNamespaced({ kind, namespace: given.metadata.namespace }) ? (given.metadata.namespace ?? "default") : undefined;
-      const isTaken = (name: string): boolean => bucket(kind).has(key(kind, name, namespace));
-      const name = given.metadata.name || generatedName(given.metadata, random, isTaken);
-      if (isTaken(name)) throw new ConflictError(`${kind} "${name}" already exists`);
-      const { namespace: _, resourceVersion: __, deletionTimestamp: ___, ...meta } = given.metadata;
-      const { status, ...rest } = given;
-      const object: ApiObject = withDefaults(
-        {
-          ...admitted({ ...rest, metadata: meta }, kind, namespace, store.list),
-          ...(info?.status !== true && status !== undefined && { status }),
-          apiVersion: given.apiVersion ?? info?.apiVersion ?? "v1",
-          kind,
-          metadata: {
-            ...meta,
-            name,
-            ...(namespace !== undefined && { namespace }),
-            uid: random.uuid(),
-            creationTimestamp: timestamp(clock.now()),
-            generation: 1,
-          },
-        },
-        { priorityClass: (wanted) => store.get("PriorityClass", wanted) },
-      );
-      const stored = put(object);
-      publish({ type: "ADDED", kind, object: stored, verb: "create", ...writer });
-      return stored;
-    },
-
-    update(given, writer) {
-      const found = current(given);
-      if (writer.subresource === "status") return replace(found, { ...found, status: given.status }, writer);
-      const { status: _, ...rest } = given;
-      return write(found, { ...rest, ...(found.status !== undefined && { status: found.status }) }, writer);
-    },
-
-    patch(kind, name, namespace, writer, change) {
-      const found = store.get(kind, name, namespace);
-      if (!found) return undefined;
-      if (writer.subresource === "status") {
-        // Whatever else the actor changes would not be stored.
-        const changed = change({ ...found, status: thawed(found.status) });
-        return changed === undefined ? found : replace(found, { ...found, status: changed.status }, writer);
-      }
-      const changed = change(thawed(found));
-      return changed === undefined ? found : write(found, changed, writer);
-    },
-
-    delete(kind, name, { namespace, uid, gracePeriodSeconds }, writer) {
-      const found = store.get(kind, name, namespace);
-      if (!found || (uid !== undefined && uid !== found.metadata.uid)) return false;
-      const { finalizers = [], deletionTimestamp } = found.metadata;
-      const grace = kind === "Pod" ? podGrace(found, gracePeriodSeconds) : 0;
-      if (grace === 0 && finalizers.length === 0) {
-        drop(found, writer, "delete");
-        return true;
-      }
-      if (deletionTimestamp !== undefined && (kind !== "Pod" || grace >= (found.metadata.deletionGracePeriodSeconds ?? 0))) return true;
-      const next: ApiObject = {
-        ...found,
-        metadata: {
-          ...found.metadata,
-          generation: (found.metadata.generation ?? 0) + 1,
-          deletionTimestamp: timestamp(clock.now() + graceMs(grace)),
-          ...(kind === "Pod" && { deletionGracePeriodSeconds: grace }),
-        },
-      };
-      const stored = put(next);
-      publish({ type: "MODIFIED", kind, object: stored, old: found, verb: "delete", ...writer });
-      return true;
-    },
-
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-  return store;
+    return this.#replace(found, { ...next, metadata: { ...next.metadata, ...immutable(found, changed) } }, writer);
+  }
 }
+
+/** An empty store. `random` draws uids and names. */
+export const objectStore = (clock: { now(): number; touch(): void }, random: Random): ObjectStore => new Store(clock, random);
+
+const key = (kind: string, name: string, namespace: string | undefined): string =>
+  isNamespaced({ kind, namespace }) ? `${namespace ?? "default"}/${name}` : name;
+const keyOf = (object: ApiObject): string => key(object.kind ?? "", object.metadata.name, object.metadata.namespace);
 
 /** A name as the API server generates it. */
 function generatedName(metadata: ApiObject["metadata"], random: Random, isTaken: (name: string) => boolean): string {

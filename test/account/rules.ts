@@ -193,7 +193,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   "AWS::IAM::Role": ["iam:CreateRole", "iam:PutRolePolicy"],
   "AWS::Lambda::EventInvokeConfig": ["lambda:PutFunctionEventInvokeConfig"],
   "AWS::Lambda::EventSourceMapping": ["lambda:CreateEventSourceMapping"],
-  "AWS::Lambda::Function": ["lambda:CreateFunction", "iam:PassRole"],
+  "AWS::Lambda::Function": ["lambda:CreateFunction", "lambda:PutFunctionRecursionConfig", "iam:PassRole"],
   "AWS::Lambda::Permission": ["lambda:AddPermission"],
   "AWS::Lambda::Url": ["lambda:CreateFunctionUrlConfig"],
   "AWS::Logs::LogGroup": ["logs:CreateLogGroup", "logs:PutRetentionPolicy"],

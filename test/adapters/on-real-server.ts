@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { kubernetesClient } from "#adapters/kubernetes/client.ts";
 import { eksToken } from "#adapters/kubernetes/eks-token.ts";
 import { readSnapshot } from "#adapters/kubernetes/snapshot.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodePool } from "#core/model/node-pool.ts";
@@ -201,7 +201,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
   "a snapshot reads the cluster, and namespaces only for pods that select them by labels": async (client) => {
     await client.create("NodePool", pool);
-    const store = sqliteNodeClaimStore();
+    const store = embeddedNodeClaimStore();
     const read = { kubernetes: client, store, cluster: CLUSTER, now: 1, instanceTypesOf: () => [] };
     const snapshot = await readSnapshot(read);
     assert.equal(snapshot.nodePools.length, 1);

@@ -3,7 +3,14 @@ import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { brokenReferences, comments, wideLines } from "./references.ts";
 import { planted, readTree } from "./source-tree.ts";
 
-const PLACES = [...PRODUCT_FOLDERS, "events", "test", "docs", "CHANGELOG.md", "README.md", "CONTRIBUTING.md"];
+const PLACES = [
+  ...PRODUCT_FOLDERS,
+  "events",
+  "test",
+  "docs",
+  ".github",
+  ...["AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "README.md", "SCOPE.md", "SECURITY.md"],
+];
 const PROJECT = readTree(PLACES, [".ts", ".tsx", ".md", ".go"]);
 /** Enough for a planted case: what it may cite. */
 const DOCUMENTS = readTree(["docs", "CHANGELOG.md"], [".md"]);

@@ -2,10 +2,12 @@ import { dirname, join, normalize } from "node:path";
 import type { SourceTree } from "./source-tree.ts";
 
 /** The one form of a reference to upstream: (repository: path, Symbol). CONTRIBUTING.md names it. */
-const UPSTREAM = /\((?:karpenter|karpenter-provider-aws|kubernetes|autoscaler): [\w./-]+\.(?:go|yaml), [\w.]+\)/g;
+const UPSTREAM = /\((karpenter|karpenter-provider-aws|kubernetes|autoscaler): ([\w./-]+\.(?:go|yaml)), ([\w.]+)\)/g;
 const UPSTREAM_FILE = /[\w./-]+\.go\b/g;
 const DOCUMENT = /(?<![\w/.-])((?:[\w.-]+\/)*[\w.-]+\.md)(#[\w-]+)?(?:, "([^"]+)")?(\s*§)?/g;
 const MAX_WIDTH = 120;
+/** It is made of the citations, each of which is checked where it stands. */
+const TABLE_OF_CITATIONS = "docs/from-karpenter.md";
 
 interface Comment {
   /** From 1. */
@@ -64,11 +66,30 @@ export function brokenReferences(tree: SourceTree): readonly string[] {
     const texts = isDocument ? [{ line: 1, text: source.replace(/```[\s\S]*?```/g, "") }] : comments(source);
     return texts.flatMap(({ line, text }) => [
       ...deadDocuments(tree, file, text).map((name) => `${file}:${line}: ${name}`),
-      ...(file.endsWith(".go")
+      ...(file.endsWith(".go") || file === TABLE_OF_CITATIONS
         ? []
         : strayUpstream(tree, text).map((name) => `${file}:${line}: ${name} is not (repository: path, Symbol)`)),
     ]);
   });
+}
+
+/** A symbol of upstream that a comment of ours names. */
+export interface Citation {
+  readonly repository: string;
+  /** Path of the cited file in its repository. */
+  readonly path: string;
+  readonly symbol: string;
+  /** Path of our file from the root. */
+  readonly file: string;
+}
+
+/** Every citation of upstream in the comments of a tree. */
+export function citationsOf(tree: SourceTree): readonly Citation[] {
+  return [...tree].flatMap(([file, source]) =>
+    comments(source).flatMap(({ text }) =>
+      [...text.matchAll(UPSTREAM)].map(([, repository = "", path = "", symbol = ""]) => ({ repository, path, symbol, file })),
+    ),
+  );
 }
 
 function deadDocuments(tree: SourceTree, file: string, text: string): readonly string[] {

@@ -11,7 +11,7 @@ import { kubernetesClient } from "#adapters/kubernetes/client.ts";
 import { informer } from "#adapters/kubernetes/informer.ts";
 import { listMemory } from "#adapters/kubernetes/list-memory.ts";
 import { type ClusterReader, readSnapshot } from "#adapters/kubernetes/snapshot.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { REGISTERED } from "#core/model/labels.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { fillCluster, inParallel } from "../adapters/kubernetes/big-cluster.ts";
@@ -79,7 +79,7 @@ async function measure(name: string, kubeconfig: string): Promise<void> {
   const way = CASES[name];
   if (way === undefined) throw new Error(`no case is called ${name}`);
   const { count, transport } = countingTransport(kubeconfig, (way.packed ?? true) ? {} : { "Accept-Encoding": "identity" });
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const begin = informer({ memory: listMemory(1_000_000), cluster: "bench", ...transport });
   const client = kubernetesClient({ kubeconfig, transport: transport.send });
   const hands = kubernetesClient({ kubeconfig });

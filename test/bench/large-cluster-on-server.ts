@@ -19,7 +19,7 @@ import { listMemory } from "#adapters/kubernetes/list-memory.ts";
 import { paced } from "#adapters/kubernetes/pace.ts";
 import { StaleReadingError } from "#adapters/kubernetes/remembered-list.ts";
 import { httpsTransport, type Transport } from "#adapters/kubernetes/transport.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Instance } from "#core/model/instance.ts";
@@ -91,7 +91,7 @@ interface Line {
 async function measure(fn: string, kubeconfig: string, tablePath: string): Promise<void> {
   const { count, transport: counted } = countingTransport(kubeconfig, { "Impersonate-User": USER });
   const transport = paced(counted, { qps: 200, burst: 300 });
-  const table = sqliteNodeClaimStore(tablePath);
+  const table = embeddedNodeClaimStore({ path: tablePath });
   const administrator = httpsTransport({ kubeconfig }).send;
   const hands = kubernetesClient({ kubeconfig, transport: administrator });
   const records = await table.list(CLUSTER);
@@ -206,7 +206,7 @@ async function fill(cluster: TestCluster, tablePath: string): Promise<void> {
     await client.updateStatus(kind, { ...(made as object), status: { conditions } } as never);
   }
   await fillCluster(client, size, (i) => ({ "karpenter-serverless/intent": `intent-${i}` }));
-  const table = sqliteNodeClaimStore(tablePath);
+  const table = embeddedNodeClaimStore({ path: tablePath });
   const claims = await client.list("NodeClaim");
   const uidOf = new Map(claims.map(({ metadata }) => [metadata.name, metadata.uid]));
   for (let i = 0; i < size.nodes; i++) {

@@ -10,9 +10,9 @@ import { kubernetesClient } from "#adapters/kubernetes/client.ts";
 import { RESOURCES } from "#adapters/kubernetes/kinds.ts";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
 import type { Transport } from "#adapters/kubernetes/transport.ts";
-import { packed, unpacked } from "#adapters/store/dynamodb-table.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { withSchema } from "#adapters/store/records.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { packed, unpacked } from "#adapters/store/table-dynamodb.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Instance } from "#core/model/instance.ts";
@@ -147,7 +147,7 @@ const recordsOf = (): readonly NodeClaimRecord[] =>
 
 async function measure(name: string): Promise<void> {
   const { send, count, unbound } = apiServer();
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   const records = recordsOf();
   for (const record of records) await table.create(record);
   let now = START;

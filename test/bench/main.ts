@@ -126,7 +126,7 @@ function printCpu(
   console.log(`${source.padEnd(18)}${String(pods).padStart(7)}  ${ours}${beside}`);
 }
 
-/** One row of `--oracle`, as in docs/speed.md. */
+/** One row of `--oracle`, as in docs/data/speed.json. */
 function printBeside({ source, pods, coldCpuMs, bestCpuMs, claims }: Line, theirs: ReturnType<typeof askKarpenter>): void {
   if (lines.length === 0) {
     console.log("| pods | number | cold: ours, ms | Karpenter, ms | × | warm: ours, ms | Karpenter, ms | × | nodes: ours | Karpenter |");

@@ -1,5 +1,5 @@
 /**
- * The search against the exact optimum: `npm run -s bench:optimum [-- --count 200] [--from SEED] [--show SEED]`. Draws
+ * The search against the exact optimum: `npm run bench -- optimum [--count 200] [--from SEED] [--show SEED]`. Draws
  * small provisioning cases by seed (optimum-cases.ts), solves each exactly as an integer program (exact-cover.ts), and
  * prints how far our plans are above it. Both are valued by planCost of core/scheduling/search.ts. Exits 1 when a plan
  * costs less than its optimum, which would be a mistake of the integer program, or leaves a pod.

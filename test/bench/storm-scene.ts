@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import type { CloudWatchLogsEvent, SQSEvent } from "aws-lambda";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
 import { fixedToken } from "#adapters/lambda/path-token.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Instance } from "#core/model/instance.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
@@ -89,7 +89,7 @@ export interface Storm {
 /** @param claims NodeClaims of the cluster, each with its record, machine and node; `notices` of them are taken back */
 export async function stormOf(claims: number, notices: number): Promise<Storm> {
   const world = createLabWorld({ seed: 1, start: NOW, cluster: CLUSTER });
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   for (let i = 0; i < claims; i++) await settle(i, table, (object, user) => void world.store.create(object, { user }));
   let read = 0;
   let now = NOW;

@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { planToJson } from "#cli/solve/solve.ts";
 import { solve } from "#core/scheduling/solve.ts";
 import { buildCommand } from "../go/build.ts";
+import { programOptions } from "../support/program-options.ts";
 import { brokenRules } from "../support/scheduling/check-plan.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -28,7 +29,8 @@ interface FilterAnswers {
 /** Maximum number of objections printed for each scenario and judge. */
 const SHOWN = 3;
 
-const [folder, ...chosen] = process.argv.slice(2);
+const { positionals } = programOptions("usage: npm run -s verify -- kube-judge FOLDER [NNN...]", { allowPositionals: true });
+const [folder, ...chosen] = positionals;
 if (folder === undefined || !existsSync(folder)) {
   console.error(
     `there is no folder ${folder ?? "given"}; give one that holds NNN.scenario.json (test/conformance/generate.ts writes some)`,

@@ -1,17 +1,19 @@
 /**
  * Puts the cases of Karpenter's own suites to our solver and our disruption, and says for each: alike, another lawful
- * choice, or differing. `npm run -s conformance:peer [-- FOLDER [NAME-PART…]]`. In: NAME.scenario.json(.gz) beside
+ * choice, or differing. `npm run verify -- peer [FOLDER [NAME-PART…]]`. In: NAME.scenario.json(.gz) beside
  * NAME.expected.json, in FOLDER and its subfolders. Prints each case that is not alike, with why; with a NAME-PART the
  * alike cases too. Exits 1 when a case differs.
  */
 import { existsSync } from "node:fs";
+import { programOptions } from "../support/program-options.ts";
 import { peerCaseFiles, readPeerCase } from "./peer/case.ts";
 import { type PeerVerdict, peerVerdict } from "./peer/verdict.ts";
 
 /** Maximum number of reasons printed for a case. */
 const SHOWN = 4;
 
-const [folder = "../shared/conformance/peer", ...parts] = process.argv.slice(2);
+const { positionals } = programOptions("usage: npm run -s verify -- peer [FOLDER] [PART...]", { allowPositionals: true });
+const [folder = "../shared/conformance/peer", ...parts] = positionals;
 const files = existsSync(folder)
   ? peerCaseFiles(folder).filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   : [];

@@ -7,11 +7,11 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { PreferencePolicy } from "#core/scheduling/rules/preferences.ts";
 import { softRulesOf } from "#core/scheduling/rules/soft-rules.ts";
 import { solve } from "#core/scheduling/solve.ts";
 import { weighPreferences } from "#core/scheduling/weigh-preferences.ts";
+import { programOptions } from "../support/program-options.ts";
 import { claimCost } from "../support/scheduling/claim-cost.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
@@ -19,7 +19,10 @@ import { type Held, SOFT_RULES, type SoftRule, softRulesHeld } from "./soft-rule
 import { asPlanned, asScheduled } from "./soft-rules/play-plan.ts";
 import { softScenario } from "./soft-rules/scenarios.ts";
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { generated: { type: "string", default: "53" } } });
+const { values, positionals } = programOptions("usage: npm run -s bench -- preferences -- [FOLDER] [--generated N]", {
+  allowPositionals: true,
+  options: { generated: { type: "string", default: "53" } },
+});
 const [folder = "../shared/conformance/scheduling"] = positionals;
 if (positionals.length > 0 && !existsSync(folder)) {
   console.error(`there is no folder ${folder}; give the one that holds NNN.scenario.json`);

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { savedSource } from "#cli/what-if/save.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { solve } from "#core/scheduling/solve.ts";
@@ -11,6 +10,7 @@ import { playManifests } from "#lab/play.ts";
 import type { LabReport } from "#lab/report.ts";
 import { ManifestError } from "#manifests/read.ts";
 import { buildCommand } from "../go/build.ts";
+import { programOptions } from "../support/program-options.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { compareWithKarpenter } from "./verdict.ts";
@@ -23,7 +23,8 @@ import { compareWithKarpenter } from "./verdict.ts";
  *
  *     node test/conformance/projects.ts FOLDER [PROJECT...] [--oracle] [--runs 3] [--reasons]
  */
-const { values, positionals } = parseArgs({
+const USAGE = "usage: node test/conformance/projects.ts FOLDER [PROJECT...] [--oracle] [--runs N] [--reasons]";
+const { values, positionals } = programOptions(USAGE, {
   allowPositionals: true,
   options: {
     oracle: { type: "boolean", default: false },
@@ -33,7 +34,7 @@ const { values, positionals } = parseArgs({
 });
 const [folder, ...chosen] = positionals;
 if (folder === undefined) {
-  console.error("usage: node test/conformance/projects.ts FOLDER [PROJECT...] [--oracle] [--runs N] [--reasons]");
+  console.error(USAGE);
   process.exit(2);
 }
 

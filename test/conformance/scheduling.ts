@@ -7,8 +7,8 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { solve } from "#core/scheduling/solve.ts";
+import { programOptions } from "../support/program-options.ts";
 import { brokenRules, judge } from "../support/scheduling/check-plan.ts";
 import { isHeavier, lighterThanNeeded } from "../support/scheduling/check-weights.ts";
 import { claimCost, NODE_CHARGE } from "../support/scheduling/claim-cost.ts";
@@ -16,7 +16,7 @@ import { claimPrice } from "../support/scheduling/claim-price.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = programOptions("usage: npm run -s conformance -- [FOLDER] [NNN...] [--charge USD_PER_HOUR_OF_A_NODE]", {
   allowPositionals: true,
   options: { charge: { type: "string", default: String(NODE_CHARGE) } },
 });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { permissionReport, printPermissions } from "./iam/report.ts";
 import { CheckFailed, check, expect, failing, report, startReport } from "./report.ts";
 import { awsStory } from "./stories/aws.ts";
@@ -15,9 +16,10 @@ import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
 
 /*
- * `npm run e2e [-- STORY…]` plays stories on the deployed stack: real functions, queues, table and control plane on
- * this machine; only EC2 and the kubelets are stand-ins. In: names of stories. Out: one line a check, the figures, and
- * `N passed, N failed` last. A story (stories/) calls kubectl and AWS and observes; it imports no code of functions/.
+ * `npm run e2e [-- STORY…] [--part K/N]` plays stories on the deployed stack: real functions, queues, table and
+ * control plane on this machine; only EC2 and the kubelets are stand-ins. In: names of stories; `--part 1/2` plays
+ * every second one, for a run beside another. Out: one line a check, the figures, and `N passed, N failed` last. A
+ * story (stories/) calls kubectl and AWS and observes; it imports no code of functions/.
  */
 
 const STORIES = {
@@ -30,7 +32,14 @@ const STORIES = {
 /** Played only when they are named: one lasts as long as one wants, the other one needs three control planes. */
 const LONG_STORIES = { trouble: troubleStory, [THREE_CLUSTERS]: threeClustersStory };
 
-const wanted = process.argv.slice(2);
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { part: { type: "string", default: "1/1" } } });
+const [part = 0, parts = 0] = values.part.split("/").map(Number);
+const ofPart = Object.keys(STORIES).filter((_, i) => i % parts === part - 1);
+if (ofPart.length === 0) {
+  console.error(`--part is K/N with K from 1 to N, as in --part 1/2; not ${values.part}.`);
+  process.exit(2);
+}
+const wanted = positionals.length === 0 ? ofPart : positionals;
 const unknown = wanted.find((name) => !(name in STORIES || name in LONG_STORIES));
 if (unknown !== undefined) {
   console.error(
@@ -42,12 +51,9 @@ if (unknown !== undefined) {
 const began = performance.now();
 const world = await startWorld(wanted.includes(THREE_CLUSTERS) ? OTHER_CLUSTERS : []);
 startReport(world);
-let complete = wanted.length === 0;
+let complete = wanted.length === Object.keys(STORIES).length;
 try {
-  for (const [name, story] of Object.entries(STORIES)) {
-    if (wanted.length === 0 || wanted.includes(name)) await story(world);
-  }
-  for (const [name, story] of Object.entries(LONG_STORIES)) if (wanted.includes(name)) await story(world);
+  for (const [name, story] of Object.entries({ ...STORIES, ...LONG_STORIES })) if (wanted.includes(name)) await story(world);
 } catch (error) {
   if (!(error instanceof CheckFailed)) failing("what a story does between its checks", error);
   complete = false;

@@ -6,9 +6,9 @@ import { karpenterAndBack } from "./karpenter-and-back.ts";
 import { upgradeWhilePodsComeAndGo } from "./upgrade.ts";
 
 /*
- * `npm run hand-over [-- PLAY...] [--keep]`: a cluster with running pods gets another autoscaler, by the commands that
- * a person types, on a real control plane; EC2 and the kubelets are stand-ins. In: names of plays, all by default;
- * --keep keeps the logs. Out: what the commands print, a line for each check, and `N passed, N failed` last.
+ * `npm run verify -- hand-over [PLAY...] [--keep]`: a cluster with running pods gets another autoscaler, by the
+ * commands that a person types, on a real control plane; EC2 and the kubelets are stand-ins. In: names of plays, all by
+ * default; --keep keeps the logs. Out: what the commands print, a line for each check, and `N passed, N failed` last.
  */
 
 const PLAYS = { karpenter: karpenterAndBack, upgrade: upgradeWhilePodsComeAndGo };

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { PRODUCT_FOLDERS } from "#test/support/folders.ts";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { type Edit, patchedTree } from "../support/patched-tree.ts";
 
 /** A rule of the project that is broken on purpose, so that one object of a tenant hurts others. */
@@ -17,8 +17,8 @@ export const BREAKS: readonly Break[] = [
     edits: [
       {
         file: SET_ASIDE,
-        find: "if (problem !== undefined) setAside.push(",
-        replace: "if (problem !== undefined) throw new RangeError(problem);\n    if (problem !== undefined) setAside.push(",
+        find: "if (problem !== undefined) this.setAside.push(",
+        replace: "if (problem !== undefined) throw new RangeError(problem);\n    if (problem !== undefined) this.setAside.push(",
       },
     ],
   },

@@ -1,14 +1,13 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { nodeClaimStore } from "#adapters/store/node-claim-store.ts";
+import type { Table } from "#adapters/store/table.ts";
+import { embeddedTable } from "#adapters/store/table-embedded.ts";
 import { type Json, parseJson } from "#core/lib/json.ts";
 import { claimRecordProblem } from "#core/model/read-record.ts";
 import { createLab, type Lab } from "#lab/host.ts";
 import { hash, type Random, seeded } from "#lab/world/random.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { INFLATE, MINUTE, OPTIONS, POOL, pass, podsOf, SECOND, scale, start } from "../support/lab-story.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { FAILURE, failureText } from "./course.ts";
 import { mutatedJson, ODD_TEXTS } from "./mutate.ts";
 
@@ -29,18 +28,25 @@ const BOUND_MS = 5 * MINUTE;
 const LYING_BOUND_MS = 20 * MINUTE;
 
 interface Row {
-  readonly table: "claim" | "command" | "document";
+  readonly kind: "claim" | "command" | "document";
   readonly key: string;
   readonly body: string;
+  /** Replaces the body. */
+  readonly change: (body: string) => Promise<unknown>;
 }
 
 /** What one seed did wrong; undefined when it did nothing wrong. */
 export async function wrongWithOddRecord(seed: number): Promise<string | undefined> {
   const random = seeded(hash(`seed ${seed}`)).fork("records");
-  const folder = temporaryFolder("odd-records");
-  const path = join(folder, "table.sqlite");
-  const lab = createLab({ ...OPTIONS, seed: 1 + 2 * random.between(0, 3), store: sqliteNodeClaimStore(path) });
-  const table = new DatabaseSync(path, { timeout: 5_000 });
+  const table = embeddedTable();
+  const store = nodeClaimStore(table);
+  const documents = new Set<string>();
+  const putDocument: typeof store.putDocument = (name, ...rest) => {
+    documents.add(name);
+    return store.putDocument(name, ...rest);
+  };
+  const seen = { ...store, putDocument, close: table.close };
+  const lab = createLab({ ...OPTIONS, seed: 1 + 2 * random.between(0, 3), store: seen });
   try {
     await start(lab, [NODE_CLASS, POOL, INFLATE]);
     scale(lab, 6);
@@ -50,7 +56,7 @@ export async function wrongWithOddRecord(seed: number): Promise<string | undefin
       scale(lab, 2);
       await pass(lab, random.between(5, 90) * SECOND);
     }
-    const changed = changeRow(table, random);
+    const changed = await changeRow(await rowsOf(table, lab.world.cluster, documents), random);
     if (changed === undefined) return undefined;
     await pass(lab, 2 * MINUTE);
     const before = podsOf(lab).length;
@@ -65,44 +71,47 @@ export async function wrongWithOddRecord(seed: number): Promise<string | undefin
   } catch (error) {
     return `the lab threw ${(error as Error).stack}`;
   } finally {
-    table.close();
     lab.close();
-    rmSync(folder, { recursive: true });
   }
 }
 
 const waitingIn = (lab: Lab): number => podsOf(lab).filter(({ status }) => status?.phase !== "Running").length;
 
 /** Changes one row; returns what was changed, and whether the record can be read all the same. */
-function changeRow(table: DatabaseSync, random: Random): { readonly what: string; readonly isReadable: boolean } | undefined {
-  const rows = rowsOf(table);
-  const kinds = [...new Set(rows.map((row) => row.table))];
+async function changeRow(
+  rows: readonly Row[],
+  random: Random,
+): Promise<{ readonly what: string; readonly isReadable: boolean } | undefined> {
+  const kinds = [...new Set(rows.map((row) => row.kind))];
   if (kinds.length === 0) return undefined;
-  const kind = random.pick(kinds as [Row["table"], ...Row["table"][]]);
-  const row = random.pick(rows.filter((one) => one.table === kind) as [Row, ...Row[]]);
+  const kind = random.pick(kinds as [Row["kind"], ...Row["kind"][]]);
+  const row = random.pick(rows.filter((one) => one.kind === kind) as [Row, ...Row[]]);
   const body = oddBody(row.body, random);
-  if (row.table === "document") table.prepare("UPDATE document SET bytes = ? WHERE name = ?").run(Buffer.from(body), row.key);
-  else table.prepare(`UPDATE ${row.table} SET body = ? WHERE ${row.table === "claim" ? "name" : "id"} = ?`).run(body, row.key);
-  const what = `${row.table} ${row.key} ${difference(row.body, body)}`;
-  return { what, isReadable: row.table === "claim" && claimRecordProblem(parseJson(body)) === undefined };
+  await row.change(body);
+  const what = `${row.kind} ${row.key} ${difference(row.body, body)}`;
+  return { what, isReadable: row.kind === "claim" && claimRecordProblem(parseJson(body)) === undefined };
 }
 
-function rowsOf(table: DatabaseSync): readonly Row[] {
-  const read = (name: Row["table"], sql: string): readonly Row[] =>
-    table
-      .prepare(sql)
-      .all()
-      .map(({ key, body }) => ({
-        table: name,
-        key: String(key),
-        body: body instanceof Uint8Array ? Buffer.from(body).toString() : String(body),
-      }));
-  return [
-    ...read("claim", "SELECT name AS key, body FROM claim ORDER BY name"),
-    ...read("command", "SELECT id AS key, body FROM command ORDER BY id"),
-    // The catalogue is compressed, and read by no function of the lab.
-    ...read("document", "SELECT name AS key, bytes AS body FROM document WHERE name NOT LIKE 'catalog%' ORDER BY name"),
-  ];
+async function rowsOf(table: Table, cluster: string, documents: ReadonlySet<string>): Promise<readonly Row[]> {
+  const records = async (kind: "claim" | "command"): Promise<readonly Row[]> => {
+    const { items } = await table.query({ pk: `cluster#${cluster}`, prefix: `${kind}#`, isConsistent: true });
+    return items.map((item) => ({
+      kind,
+      key: item.sk.slice(kind.length + 1),
+      body: (item["record"] as { readonly json: string }).json,
+      change: (json) => table.write({ put: { ...item, record: { json } } }),
+    }));
+  };
+  // The catalogue is compressed, and read by no function of the lab.
+  const names = [...documents].filter((name) => !name.startsWith("catalog")).sort();
+  const heads = await Promise.all(names.map((name) => table.get({ pk: `document#${name}`, sk: "head" })));
+  const small = heads.flatMap((head): readonly Row[] => {
+    if (head?.["bytes"] === undefined) return [];
+    const key = head.pk.slice("document#".length);
+    const change = (body: string) => table.write({ put: { ...head, bytes: gzipSync(body) } });
+    return [{ kind: "document", key, body: gunzipSync(head["bytes"] as Uint8Array).toString(), change }];
+  });
+  return [...(await records("claim")), ...(await records("command")), ...small];
 }
 
 function oddBody(body: string, random: Random): string {

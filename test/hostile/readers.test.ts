@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { reportOf } from "#core/disruption/reports/report-of.ts";
 import type { JsonObject } from "#core/lib/json.ts";
@@ -8,6 +7,7 @@ import { planRepairs } from "#core/repair/plan.ts";
 import { solve } from "#core/scheduling/solve.ts";
 import { withoutUnreadable } from "#core/set-aside/set-aside.ts";
 import { NOW, pdb, pod, snapshot } from "../core/disruption/builders.ts";
+import { WITH_SOLVE } from "../support/disruption/with-solve.ts";
 import { FULL } from "../support/effort.ts";
 import { FULL_OBJECTS } from "./full-objects.ts";
 import { variantsOf } from "./variants.ts";
@@ -24,7 +24,7 @@ const SCENE = snapshot({
 function decide(lists: Snapshot): void {
   const seen: Snapshot = { ...lists, ...withoutUnreadable({ ...lists, nodeClasses: [] }) };
   solve(seen);
-  const input = { records: [], commands: [], now: NOW, settings: { cluster: "c" }, simulate: simulateWithSolve };
+  const input = { records: [], commands: [], now: NOW, settings: { cluster: "c" }, ...WITH_SOLVE };
   reportOf(planDisruption({ snapshot: seen, ...input, newId: () => "id" }));
   planRepairs({ nodes: seen.nodes, claims: seen.nodeClaims, now: NOW });
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { checkTransaction } from "#adapters/store/item-limits.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
+import { embeddedTable } from "#adapters/store/table-embedded.ts";
 import { advanceCommand } from "#core/disruption/command/advance-command.ts";
 import { orphanInstances } from "#core/lifecycle/garbage-collection.ts";
 import type { Instance } from "#core/model/instance.ts";
@@ -30,7 +30,7 @@ describe("records of another version", () => {
   });
 
   it("fields that are not known survive a write", async () => {
-    const store = sqliteNodeClaimStore();
+    const store = embeddedNodeClaimStore();
     const made = await store.create({ ...record("a"), ...{ later: { x: 1 } } });
     await store.update({ ...made, dueAt: 5 });
     expect(await store.get("c1", "a")).toMatchObject({ later: { x: 1 }, dueAt: 5, schema: 1 });
@@ -103,7 +103,7 @@ it("a record that has lost its instance, as an older copy of the table has, laun
 });
 
 describe("the limits of DynamoDB, which the embedded store keeps", () => {
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const noise = Array.from({ length: 160_000 }, (_, i) => ((i * 2_654_435_761) % 4_294_967_296).toString(36)).join("");
   it.for([
     { name: "a sort key of more than 1,024 bytes", act: () => store.isFirstWithin("c1", "ü".repeat(513), 0, 1) },
@@ -122,11 +122,22 @@ describe("the limits of DynamoDB, which the embedded store keeps", () => {
     await expect(act()).rejects.toThrow(/ValidationException/);
   });
 
-  it("refused: a transaction of more than 100 items or 4 MB", () => {
-    expect(() => checkTransaction(Array.from({ length: 99 }, () => "x"))).not.toThrow();
-    expect(() => checkTransaction(Array.from({ length: 100 }, () => "x"))).toThrow(/ValidationException: a transaction of 101 items/);
-    expect(() => checkTransaction([noise, noise])).not.toThrow();
-    expect(() => checkTransaction(Array.from({ length: 9 }, () => noise))).toThrow(/ValidationException: the items of a transaction have/);
+  it("refused: a transaction of more than 100 items or 4 MB", async () => {
+    const table = embeddedTable();
+    const writes = (count: number, of: string) =>
+      Array.from({ length: count }, (_, i) => ({ put: { pk: "p", sk: `s${i}`, record: table.pack(of) } }));
+    expect(await table.transact(writes(100, "x"))).toBeUndefined();
+    await expect(table.transact(writes(101, "x"))).rejects.toThrow(/ValidationException: a transaction of 101 items/);
+    const most = noise.slice(0, 400_000);
+    expect(await table.transact(writes(2, most))).toBeUndefined();
+    await expect(table.transact(writes(19, most))).rejects.toThrow(/ValidationException: the items of a transaction have/);
+  });
+
+  it("refused: a transaction or a batch that names one item twice", async () => {
+    const table = embeddedTable();
+    const twice = [{ put: { pk: "p", sk: "s" } }, { put: { pk: "p", sk: "s" } }];
+    await expect(table.transact(twice)).rejects.toThrow(/ValidationException: a transaction names one item twice/);
+    await expect(table.batchWrite(twice)).rejects.toThrow(/ValidationException: a batch names one item twice/);
   });
 
   it.for(["aws:///us-west-2a/", "", `aws:///us-west-2a/${"i".repeat(3_000)}`])(

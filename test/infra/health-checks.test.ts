@@ -6,13 +6,11 @@ import { parse } from "yaml";
 import type { Condition } from "#core/model/kubernetes.ts";
 
 /** The health checks of docs/recipes.md, as Argo CD (Lua) and Flux (CEL) run them. */
-const PAGE = readFileSync("docs/recipes.md", "utf8");
-const blocks = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
-const blockWith = (text: string): unknown => parse(blocks.find((block) => block.includes(text)) ?? "", { merge: true });
+const read = (name: string): unknown => parse(readFileSync(`docs/examples/health-checks/${name}.yaml`, "utf8"), { merge: true });
 
-const argo = (blockWith("name: argocd-cm") as { readonly data: Readonly<Record<string, string>> }).data;
+const argo = (read("argo-cd") as { readonly data: Readonly<Record<string, string>> }).data;
 const flux = (
-  blockWith("healthCheckExprs") as {
+  read("flux") as {
     readonly spec: { readonly healthCheckExprs: readonly Record<"kind" | "failed" | "inProgress" | "current", string>[] };
   }
 ).spec.healthCheckExprs;
@@ -100,4 +98,9 @@ describe.for([
 
 it("an object without a status is waited for by Argo CD", () => {
   for (const script of Object.values(argo)) expect(healthByLua(script, { metadata: { generation: 1 } }).status).toBe("Progressing");
+});
+
+it("docs/recipes.md includes both", () => {
+  const page = readFileSync("docs/recipes.md", "utf8");
+  for (const name of ["argo-cd", "flux"]) expect(page).toContain(`\n<<< ./examples/health-checks/${name}.yaml\n`);
 });

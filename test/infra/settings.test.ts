@@ -16,7 +16,7 @@ describe("Karpenter's settings", () => {
     const { parsed, warnings } = one({ LOG_LEVEL: "debug", METRICS_PORT: 8080, DISABLE_LEADER_ELECTION: true });
     expect(warnings).toEqual([
       expect.stringMatching(/^test: settings\.DISABLE_LEADER_ELECTION has no effect here: nobody is elected.*\.$/),
-      "test: settings.METRICS_PORT has no effect here: metrics go to CloudWatch, namespace Karpenter; nothing is scraped.",
+      "test: settings.METRICS_PORT has no effect here: metrics go to CloudWatch, namespace Karpenter; with scrape Prometheus reads them from a function's URL, which has no port.",
     ]);
     expect(parsed.settings).toEqual({ LOG_LEVEL: "debug" });
   });

@@ -83,6 +83,33 @@ describe("the stack", () => {
     template.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
   });
 
+  it("Lambda ends no chain of messages that leads back to its function: each function of a loop allows it", () => {
+    const arnOf = (value: unknown): string => (value as { "Fn::GetAtt"?: [string] })["Fn::GetAtt"]?.[0] ?? "";
+    const functions = Object.entries(template.findResources("AWS::Lambda::Function"));
+    const startedBy = new Map(
+      Object.values(template.findResources("AWS::Lambda::EventSourceMapping")).map(({ Properties }) => [
+        arnOf(Properties.EventSourceArn),
+        Properties.FunctionName.Ref as string,
+      ]),
+    );
+    const next = new Map(
+      functions.map(([id, { Properties }]) => {
+        const sends = statementsOf(Properties.FunctionName.replace("karpenter-serverless-", "")).filter(({ Action }) =>
+          list(Action).includes("sqs:SendMessage"),
+        );
+        return [id, sends.flatMap(({ Resource }) => list(Resource).flatMap((arn) => startedBy.get(arnOf(arn)) ?? []))];
+      }),
+    );
+    const reached = (id: string, seen = new Set<string>()): ReadonlySet<string> => {
+      for (const to of next.get(id) ?? []) if (!seen.has(to)) reached(to, seen.add(to));
+      return seen;
+    };
+    const inLoops = functions.filter(([id]) => reached(id).has(id)).map(([, { Properties }]) => Properties.FunctionName);
+    expect(inLoops.toSorted()).toEqual(["catalog", "disruption", "lifecycle", "provision"].map((name) => `karpenter-serverless-${name}`));
+    const allowing = functions.filter(([, { Properties }]) => Properties.RecursiveLoop === "Allow");
+    expect(allowing.map(([, { Properties }]) => Properties.FunctionName).toSorted()).toEqual(inLoops.toSorted());
+  });
+
   it("the stack says its clusters and its version in outputs, the version on its functions too, and on nothing that an upgrade would not change anyway", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
     template.hasOutput("Version", { Value: version });

@@ -19,7 +19,7 @@ export function conditionsOf(pairs: readonly Pair[], cores: number): readonly st
 
 function loadLines(summaries: readonly Summary[], cores: number): readonly string[] {
   const runs = [...new Set(summaries.map(({ runs }) => runs))].sort((a, b) => a - b);
-  const loads = summaries.map(({ load }) => load).sort((a, b) => a - b);
+  const loads = summaries.flatMap(({ load }) => load ?? []).sort((a, b) => a - b);
   const highest = loads.at(-1) ?? Number.NaN;
   return [
     `One machine with ${cores} cores runs everything; its load at the end of a course was ${loads[0]?.toFixed(1)} to ${highest.toFixed(1)}.`,

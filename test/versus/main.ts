@@ -1,14 +1,14 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { cacheDir, projectRoot } from "../e2e/support/paths.ts";
-import { conditionsOf } from "./conditions.ts";
 import { COURSES } from "./courses/all.ts";
 import type { Run } from "./figures.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
+import { dataText, type VersusData, versusData, versusPage } from "./page.ts";
 import { playCourse } from "./play.ts";
 import { pairsOf } from "./summary.ts";
-import { courseList, documentOf, terminalTable } from "./table.ts";
+import { courseList, terminalTable } from "./table.ts";
 import { findingsOf, isFault } from "./verdict.ts";
 
 /*
@@ -25,12 +25,17 @@ async function main(options: Options): Promise<number> {
   const pairs = pairsOf(runs);
   console.log(`\n${terminalTable(COURSES, pairs)}`);
   if (options.writeDocs) {
-    const document = join(projectRoot, "docs", "versus.md");
-    writeFileSync(document, documentOf(COURSES, pairs, conditionsOf(pairs, availableParallelism())));
-    console.log(`written: ${relative(process.cwd(), document)}`);
+    const text = dataText(versusData(pairs, availableParallelism()));
+    write("docs/data/versus.json", text);
+    write("docs/versus.md", versusPage(COURSES, JSON.parse(text) as VersusData));
   }
   if (failed > 0) return 2;
   return pairs.some((pair) => COURSES.some((course) => course.name === pair.course && findingsOf(course, pair)?.some(isFault))) ? 1 : 0;
+}
+
+function write(file: string, text: string): void {
+  writeFileSync(join(projectRoot, file), text);
+  console.log(`written: ${file}`);
 }
 
 /** Plays all courses, adds their runs, and returns how many failed. */

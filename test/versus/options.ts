@@ -10,7 +10,7 @@ export const USAGE = `npm run versus -- [COURSE...] [options]
   --out DIR         the folder of logs and results (.cache/versus)
   --jsonl FILE      the lines of JSON, one a course, autoscaler and run (DIR/runs.jsonl)
   --from FILE       play nothing, and compare the runs of a FILE of --jsonl
-  --write-docs      write docs/versus.md`;
+  --write-docs      write docs/data/versus.json, and docs/versus.md of it`;
 
 export interface Options {
   readonly list: boolean;

@@ -12,7 +12,8 @@ export interface Summary {
   readonly ec2: number;
   readonly kube: number;
   readonly problems: readonly string[];
-  readonly load: number;
+  /** Absent in the data of the page, whose conditions name the range. */
+  readonly load?: number | undefined;
 }
 
 /** The two autoscalers' summaries of a course; one is absent when it has not been played. */

@@ -3,7 +3,7 @@ import { COURSES } from "./courses/all.ts";
 import type { Course } from "./courses/course.ts";
 import { pairsOf } from "./summary.ts";
 import { actFigures, run } from "./support.ts";
-import { courseList, documentOf, minutesOf, terminalTable } from "./table.ts";
+import { courseList, minutesOf, terminalTable } from "./table.ts";
 
 const course: Course = {
   ...{ name: "waves", about: "40 pods in four waves", setting: [] },
@@ -20,30 +20,6 @@ describe("the tables", () => {
       "worse: waves, act up: seconds to all Running 40, Karpenter 22",
       "worse: waves, act up: machines at rest 3, Karpenter 2",
     ]);
-  });
-
-  it("the document names conditions, tolerances, the verdict, both sides' machines, and what is worse", () => {
-    const text = documentOf([course], played, ["Everything runs on one machine."]);
-    expect(text).toContain("- Everything runs on one machine.\n");
-    expect(text).toContain("seconds to all Running 15 % and 3,");
-    expect(text).toContain("| [waves](#waves) | 22 · 40 |");
-    expect(text).toContain("| machines at the end | 2: 2×m5.xlarge@a | 3: 3×m5.large@b |");
-    expect(text).toContain("- Worse, act up: machines at rest 3, Karpenter 2.");
-  });
-
-  it("a course that only one autoscaler has played is shown without a verdict", () => {
-    expect(documentOf([course], pairsOf([run("karpenter")]), [])).toContain(
-      "| 22 · – | 2 · – | 2 · – | 0.400 · – | 0.50 · – | 0 · – | 3 · – | not compared |",
-    );
-  });
-
-  it("the document's lines of text have at most 120 columns", () => {
-    const long = `The machine${" has two cores".repeat(12)}.`;
-    const texts = documentOf([course], played, [long])
-      .split("\n")
-      .filter((line) => !line.startsWith("|"));
-    expect(texts.filter(({ length }) => length > 120)).toEqual([]);
-    expect(texts.some((line, i) => line.startsWith("- The machine") && texts[i + 1]?.startsWith("  "))).toBe(true);
   });
 });
 

@@ -3,13 +3,14 @@ import { readScenario, scenarioToSnapshot } from "#cli/scenario/scenario.ts";
 import { type Candidate, findCandidates, podsMoved } from "#core/disruption/cluster/candidate.ts";
 import { viewCluster } from "#core/disruption/cluster/view.ts";
 import { disruptionCostUsd, netSavings } from "#core/disruption/consolidation/payback.ts";
-import { simulateWithSolve, trialFor } from "#core/disruption/consolidation/simulate.ts";
+import { trialFor } from "#core/disruption/consolidation/simulate.ts";
 import { bySavingsRatio, savingsRatio } from "#core/disruption/node-sets/savings-potential.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { DEFAULT_NODE_OVERHEAD_PRICE } from "#core/model/prices.ts";
 import { makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
 import { disruptionSettings } from "#functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
+import { WITH_SOLVE } from "../support/disruption/with-solve.ts";
 import { dollars, plural, table } from "./words.ts";
 
 const HOUR_MS = 3_600_000;
@@ -33,7 +34,7 @@ export function consolidationExample(): string {
     commands: [],
     settings,
     now: snapshot.now,
-    simulate: simulateWithSolve,
+    ...WITH_SOLVE,
     newId: () => "example",
   });
   const { command } = plan;

@@ -9,7 +9,7 @@ export const DOCUMENT = join(import.meta.dirname, "../../docs/how-a-plan-is-foun
 export function workedExample(): string {
   return wrapped(`# How a plan is found: a worked example
 
-This page follows one plan and one consolidation through the code, with numbers. \`npm run -s worked-example\` writes it
+This page follows one plan and one consolidation through the code, with numbers. \`npm run -s verify -- worked-example\` writes it
 from two scenarios; a test fails when it is out of date. [architecture.md](architecture.md) says how the parts work in general.
 
 \`\`\`mermaid

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { DOCUMENT, workedExample } from "./document.ts";
 
-it("docs/how-a-plan-is-found.md is what `npm run -s worked-example` writes now", async () => {
+it("docs/how-a-plan-is-found.md is what `npm run -s verify -- worked-example` writes now", async () => {
   await expect(workedExample()).toMatchFileSnapshot(DOCUMENT);
 });
 

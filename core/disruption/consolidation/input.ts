@@ -25,14 +25,15 @@ export interface DecisionInput {
  * What one pass of disruption is decided from. Snapshot, records and commands are read together, because a snapshot
  * older than the commands could show their candidates as free.
  *
- *     planDisruption({ snapshot, records, commands, settings, now, simulate: simulateWithSolve, newId: randomUUID });
+ *     const tools = { simulate: simulateWithSolve, makeTrial: makeConsolidationTrial, newId: randomUUID };
+ *     planDisruption({ snapshot, records, commands, settings, now, ...tools });
  */
 export interface DisruptionInput extends DecisionInput {
   /**
-   * Makes the trial cluster on which sets of nodes are searched; without it, nodes are chosen in Karpenter's way. Where
-   * `simulate` is simulateWithSolve, makeConsolidationTrial unless set.
+   * Makes the trial cluster on which sets of nodes are searched. When undefined, nodes are chosen in Karpenter's way,
+   * by simulations alone.
    */
-  readonly makeTrial?: MakeTrial;
+  readonly makeTrial: MakeTrial | undefined;
   /** Id of a new command. */
   readonly newId: () => string;
   /** Asked between simulations: true ends the method's search with the best set so far. */

@@ -8,7 +8,7 @@ const POD_MOVE_COST = 0.001;
 
 /**
  * A pod that started within the payback horizon counts as so many pods: it was moved then, or it is new, and each
- * horizon should move it once. `npm run -s bench:consolidate` chose it.
+ * horizon should move it once. `npm run -s bench -- consolidate` chose it.
  */
 const RECENT_POD_FACTOR = 20;
 

@@ -31,7 +31,7 @@ export class CommandSize {
   }
 }
 /**
- * Candidates checked in all orders together, and orders at most. `npm run -s bench:consolidate` chose both: half as
+ * Candidates checked in all orders together, and orders at most. `npm run -s bench -- consolidate` chose both: half as
  * many orders in a large cluster saved the same in less time.
  */
 const MAX_CANDIDATE_CHECKS = 10_000;

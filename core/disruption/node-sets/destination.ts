@@ -29,7 +29,7 @@ export interface Destination {
 
 /**
  * A node stays although it costs more than the planned nodes in its place, by up to this share: another plan of the
- * same pods has nodes of other sizes, and its prices differ as much. `npm run -s bench:consolidate` chose it.
+ * same pods has nodes of other sizes, and its prices differ as much. `npm run -s bench -- consolidate` chose it.
  */
 const STAY_MARGIN = 0.05;
 

@@ -7,7 +7,8 @@ import type { NodeSetProblem, SavingsPotential } from "./savings-potential.ts";
 
 /**
  * Steps of the search end when so many pods have been placed in all of them together, or after so many steps.
- * `npm run -s bench:consolidate` chose MAX_PLACEMENTS: half the time in a cluster of 100 nodes, with the same savings.
+ * `npm run -s bench -- consolidate` chose MAX_PLACEMENTS: half the time in a cluster of 100 nodes, with the same
+ * savings.
  */
 const MAX_PLACEMENTS = 12_000;
 const MAX_STEPS = 500;

@@ -19,7 +19,7 @@ import { stepTowardDestination } from "./toward-destination.ts";
 
 /**
  * Simulations of one search: TRIAL_BUDGET / nodes of the cluster, within the other two, because each simulation
- * schedules the whole cluster. `npm run -s bench:consolidate` chose TRIAL_BUDGET: half the time in a cluster of 100
+ * schedules the whole cluster. `npm run -s bench -- consolidate` chose TRIAL_BUDGET: half the time in a cluster of 100
  * nodes, with the same savings.
  */
 const TRIAL_BUDGET = 1_500;

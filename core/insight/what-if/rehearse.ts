@@ -1,6 +1,5 @@
 import type { Simulate } from "../../disruption/cluster/simulation.ts";
 import { advanceCommand } from "../../disruption/command/advance-command.ts";
-import { simulateWithSolve } from "../../disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../../disruption/plan.ts";
 import type { DisruptionSettings } from "../../disruption/settings.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
@@ -18,10 +17,10 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 /** How a cluster is rehearsed: simulated in virtual time. */
 export interface RehearsalOptions extends Intents {
   readonly settings: DisruptionSettings;
-  /** How disruption simulates a removal; the product's scheduler unless set. */
-  readonly simulate?: Simulate;
+  /** How disruption simulates a removal. */
+  readonly simulate: Simulate;
   /** How disruption lays a cluster out for its search; DisruptionInput.makeTrial. */
-  readonly makeTrial?: MakeTrial;
+  readonly makeTrial: MakeTrial | undefined;
   /** How pending pods are planned; the product's scheduler unless set. */
   readonly provision?: (snapshot: Snapshot) => Plan;
   /**
@@ -135,7 +134,7 @@ function isUnchanged({ snapshot: a, commands }: Stage, { snapshot: b, commands: 
 
 /** One pass of disruption. */
 function decide(stage: Stage, passes: number, options: RehearsalOptions): DisruptionPlan {
-  const { settings, simulate = simulateWithSolve, makeTrial, onProgress } = options;
+  const { settings, simulate, makeTrial, onProgress } = options;
   const { commands, nominatedUntil } = stage;
   const snapshot = seenBy(stage);
   const { now } = snapshot;
@@ -147,8 +146,7 @@ function decide(stage: Stage, passes: number, options: RehearsalOptions): Disrup
     report();
     return false;
   };
-  const trial = makeTrial && { makeTrial };
-  return planDisruption({ snapshot, records: [], commands, settings, now, simulate, newId, nominatedUntil, outOfTime, ...trial });
+  return planDisruption({ snapshot, records: [], commands, settings, now, simulate, makeTrial, newId, nominatedUntil, outOfTime });
 }
 
 interface Advanced {
@@ -159,7 +157,7 @@ interface Advanced {
 }
 
 /** Executes each command as far as it gets at this time. */
-function advanceCommands(from: Stage, { settings, simulate = simulateWithSolve }: RehearsalOptions): Advanced {
+function advanceCommands(from: Stage, { settings, simulate }: RehearsalOptions): Advanced {
   const started: CommandRecord[] = [];
   let abandoned = 0;
   let stage = from;

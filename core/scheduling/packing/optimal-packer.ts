@@ -7,8 +7,8 @@ import type { NodeBatch } from "./packer.ts";
 /** Larger demands are not packed: the product of their numbers of pods by item, each plus one. */
 const MAX_STATES = 4096;
 /**
- * Steps that one packer may do, of a few nanoseconds each. 400 cases of `npm run -s bench:optimum` cost $577.28 with a
- * quarter of a million, $576.16 with half a million, $575.92 with a million and $575.91 with two.
+ * Steps that one packer may do, of a few nanoseconds each. 400 cases of `npm run -s bench -- optimum` cost $577.28 with
+ * a quarter of a million, $576.16 with half a million, $575.92 with a million and $575.91 with two.
  */
 const MAX_STEPS = 1_000_000;
 /** Added to the loss that a node may have, USD per hour, because losses are differences of sums of floats. */

@@ -3,7 +3,7 @@ import type { Contents } from "./greedy-knapsack.ts";
 import type { OptimalPacker } from "./optimal-packer.ts";
 import { MIN_GAIN, type NodeBatch, priceOf } from "./packer.ts";
 
-/** Nodes of one part: from 2 to this. Larger parts have too many states (`npm run -s bench:optimum`). */
+/** Nodes of one part: from 2 to this. Larger parts have too many states (`npm run -s bench -- optimum`). */
 const MAX_NODES_OF_PART = 6;
 /** Parts that are looked at, for each node and at most; the packer's steps end it sooner where the parts are new. */
 const MAX_PARTS_PER_NODE = 40;

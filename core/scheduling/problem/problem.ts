@@ -127,6 +127,45 @@ export function problemFor(
   const destinations = present.filter(({ markedForDeletion }) => !markedForDeletion);
   const expected = snapshot.nominated.size === 0 ? [] : arrivals(snapshot, destinations);
   topology.count(destinations, placesOf(snapshot, present, others));
+  const { relaxations, quoteKeys } = relaxationsOf({ classes, steps, inverse, axis, sets, templates, topology }, options);
+  const podsOfQuoteKey = Array.from({ length: quoteKeys }, () => 0);
+  for (const { quoteKey, class: podClass } of relaxations.flat())
+    podsOfQuoteKey[quoteKey] = (podsOfQuoteKey[quoteKey] ?? 0) + podClass.pods.length;
+  return {
+    axis,
+    sets,
+    templates,
+    podsOfQuoteKey,
+    nodes: existingNodes(destinations, [...others, ...expected], daemons, volumes, axis),
+    classes,
+    relaxations,
+    groups: topology.groups,
+    minValuesPolicy: options.minValuesPolicy,
+    reservedMode: options.reservedMode,
+    settling: options.settling,
+    moved: options.moved,
+    virtual: options.virtual ?? new Set(),
+    reservations: reservationCapacity(templates),
+  };
+}
+
+interface Relaxable {
+  readonly classes: readonly PodClass[];
+  /** The steps of each class. */
+  readonly steps: readonly (readonly PlacementStep[])[];
+  /** The inverse groups of each class's own anti-affinity. */
+  readonly inverse: readonly (readonly TopologyGroup[])[];
+  readonly axis: ResourceAxis;
+  readonly sets: RequirementSets;
+  readonly templates: readonly Template[];
+  readonly topology: TopologyBuilder;
+}
+
+/** The steps of each class with what placing a pod by them needs, and how many quote keys they have. */
+function relaxationsOf(
+  { classes, steps, inverse, axis, sets, templates, topology }: Relaxable,
+  options: ProblemOptions,
+): { readonly relaxations: readonly (readonly PodData[])[]; readonly quoteKeys: number } {
   let id = 0;
   const fitKeys = new Map<string, number>();
   const quoteKeys = new Map<string, number>();
@@ -175,25 +214,7 @@ export function problemFor(
       return { ...podData, quoteKey: numbered(quoteKeys, quoteKeyText(podData)) };
     });
   });
-  const podsOfQuoteKey = Array.from(quoteKeys, () => 0);
-  for (const { quoteKey, class: podClass } of relaxations.flat())
-    podsOfQuoteKey[quoteKey] = (podsOfQuoteKey[quoteKey] ?? 0) + podClass.pods.length;
-  return {
-    axis,
-    sets,
-    templates,
-    podsOfQuoteKey,
-    nodes: existingNodes(destinations, [...others, ...expected], daemons, volumes, axis),
-    classes,
-    relaxations,
-    groups: topology.groups,
-    minValuesPolicy: options.minValuesPolicy,
-    reservedMode: options.reservedMode,
-    settling: options.settling,
-    moved: options.moved,
-    virtual: options.virtual ?? new Set(),
-    reservations: reservationCapacity(templates),
-  };
+  return { relaxations, quoteKeys: quoteKeys.size };
 }
 
 /** The number of a text; new texts are numbered in their order. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type RequestPacer, sharedRequestPace } from "#adapters/aws/request-pace.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import { ThrottledError } from "#core/ports/errors.ts";
 import { virtualClock } from "#lab/world/clock.ts";
@@ -13,7 +13,7 @@ type Swap = Parameters<typeof sharedRequestPace>[0]["store"]["swapPace"];
 /** A table, EC2 with its buckets, and functions that know of each other by the table alone. */
 function stage({ swap }: { readonly swap?: (real: Swap) => Swap } = {}) {
   const clock = virtualClock(START);
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   let writes = 0;
   const counted: Swap = (bucket, pace) => {
     writes += 1;

@@ -15,7 +15,7 @@ import {
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it } from "vitest";
 import { dynamoNodeClaimStore } from "#adapters/store/dynamodb-store.ts";
-import { packed, toItem } from "#adapters/store/dynamodb-table.ts";
+import { packed, toItem } from "#adapters/store/table-dynamodb.ts";
 import { UnreadableRecordError } from "#core/ports/errors.ts";
 import { command, record } from "../../contracts/node-claim-store/contract.ts";
 

@@ -30,8 +30,8 @@ it("the measured counts of an idle cluster and of five nodes are those of today'
       const [least, most] = [kept[quantity] * 0.9 - 1, kept[quantity] * 1.1 + 1];
       // Between two sizes the kept figures are a line, and reads grow in steps.
       const slack = nodes === 0 ? 0 : kept[quantity] * 0.2;
-      expect(usage[quantity], `${quantity} of ${nodes} nodes; npm run -s measure-bill writes them anew`).toBeGreaterThan(least - slack);
-      expect(usage[quantity], `${quantity} of ${nodes} nodes; npm run -s measure-bill writes them anew`).toBeLessThan(most + slack);
+      expect(usage[quantity], `${quantity} of ${nodes} nodes; npm run -s verify -- bill writes them anew`).toBeGreaterThan(least - slack);
+      expect(usage[quantity], `${quantity} of ${nodes} nodes; npm run -s verify -- bill writes them anew`).toBeLessThan(most + slack);
     }
   }
 });

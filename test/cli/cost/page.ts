@@ -51,7 +51,7 @@ ${peers.map((name, i) => row([name, ...FLEETS.map((fleet) => amount(peersOf(flee
 
 The lab plays hours of clusters of ${measured.quietHours.map(({ nodes }) => nodes).join(", ")} nodes with the real functions, and counts invocations,
 remote calls, the table's request units by the bytes of each record, messages, lines of the log and metrics
-(\`npm run -s measure-bill\`, \`test/simulation/bill/\`). Ten nodes of a hundred are emptied and filled again, for what a
+(\`npm run -s verify -- bill\`, \`test/simulation/bill/\`). Ten nodes of a hundred are emptied and filled again, for what a
 replaced node adds. Between the sizes the figures are on a line; clusters of more than ${largest} nodes continue it.
 
 - Prices are AWS's list prices of us-east-1 and us-west-2 (\`cli/cost/bill.ts\`). Free tiers are left out: an account that

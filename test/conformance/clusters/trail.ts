@@ -1,5 +1,4 @@
 import type { PlannedCommand } from "#cli/consolidate/consolidate.ts";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { Node } from "#core/model/node.ts";
@@ -9,6 +8,7 @@ import type { Snapshot } from "#core/model/snapshot.ts";
 import { disruptionSettings } from "#functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
+import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
 
 /** A command with its result, ours or Karpenter's (test/go/cmd/oracle/converge.go writes the same format). */
 export interface Pass extends PlannedCommand {
@@ -53,7 +53,7 @@ export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY, co
       commands: [],
       settings: disruptionSettings("scenario", { ...DEFAULT_SETTINGS, ...costs }),
       now: current.now,
-      simulate: simulateWithSolve,
+      ...WITH_SOLVE,
       newId: () => `pass-${passes.length}`,
     });
     const { user, system } = process.cpuUsage(cpuBefore);

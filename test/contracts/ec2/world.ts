@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   CreateLaunchTemplateCommand,
   DescribeImagesCommand,
@@ -16,16 +15,14 @@ import { AddRoleToInstanceProfileCommand, CreateInstanceProfileCommand, IAMClien
 import { PricingClient } from "@aws-sdk/client-pricing";
 import { SSMClient } from "@aws-sdk/client-ssm";
 
-/** The address of a target, and how to prepare it for the suite. */
+/** The address of a target, and what it has when the suite begins. */
 export type Target = {
   readonly url: string;
-  /** Creates what this target lacks, such as the role or the cluster. */
-  readonly prepare?: (world: ContractWorld) => Promise<void>;
   readonly roleName: string;
   readonly clusterName: string;
   readonly kubernetesVersion: string;
-  /** Passes time; the default waits. */
-  readonly pass?: (ms: number) => Promise<void> | void;
+  /** Passes time. */
+  readonly pass: (ms: number) => Promise<void> | void;
   readonly close: () => Promise<void>;
 };
 
@@ -75,7 +72,6 @@ export async function connect(target: Target): Promise<ContractWorld> {
       return `${stem}-${run}-${names}`;
     },
   };
-  await target.prepare?.(found);
   const subnets = (await ec2.send(new DescribeSubnetsCommand({}))).Subnets ?? [];
   const groups = (await ec2.send(new DescribeSecurityGroupsCommand({}))).SecurityGroups ?? [];
   const images =
@@ -139,7 +135,7 @@ export async function until(world: ContractWorld, id: string, state: InstanceSta
   for (let i = 0; i < 40; i += 1) {
     const instance = await instanceOf(world, id);
     if (instance.State?.Name === state) return instance;
-    await (world.target.pass ?? sleep)(250);
+    await world.target.pass(250);
   }
   throw new Error(`${id} did not turn ${state}`);
 }

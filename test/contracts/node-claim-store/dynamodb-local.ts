@@ -1,16 +1,18 @@
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { dynamoNodeClaimStore } from "#adapters/store/dynamodb-store.ts";
-import { dynamoMetricSums } from "#adapters/store/dynamodb-sums.ts";
+import { metricSums } from "#adapters/store/metric-sums.ts";
+import { nodeClaimStore } from "#adapters/store/node-claim-store.ts";
+import { dynamoTable } from "#adapters/store/table-dynamodb.ts";
 import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { metricSumsContract } from "../metric-sums/contract.ts";
 import { stackPriceContract } from "../stack-price/contract.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
+import { tableContract } from "./table-contract.ts";
 
 /**
- * Runs the contracts of the store, of the sums of metrics and of a stack's price cap on DynamoDB Local and prints "N
- * passed, N failed"; exits 1 when a case failed. An argument selects cases by name.
+ * Runs the contracts of the table, of the store, of the sums of metrics and of a stack's price cap on DynamoDB Local
+ * and prints "N passed, N failed"; exits 1 when a case failed. An argument selects cases by name.
  */
 const dataDir = temporaryFolder("dynamodb");
 const dynamoDb = await startDynamoDbLocal({ dataDir });
@@ -21,7 +23,7 @@ const client = new DynamoDBClient({
 });
 let tables = 0;
 
-async function openTable() {
+async function makeTable() {
   const tableName = `karpenter-${++tables}`;
   await client.send(
     new CreateTableCommand({
@@ -40,20 +42,30 @@ async function openTable() {
   return tableName;
 }
 
-async function open() {
-  const tableName = await openTable();
+async function openTable() {
+  const tableName = await makeTable();
   return {
-    store: dynamoNodeClaimStore({ tableName, client }),
+    store: dynamoTable({ name: tableName, client }),
     close: async () => {
       await client.send(new DeleteTableCommand({ TableName: tableName }));
     },
   };
 }
 
+async function open() {
+  const { store: table, close } = await openTable();
+  return { store: nodeClaimStore(table), close };
+}
+
 let [passed, failed] = [0, 0];
 try {
-  const sums = metricSumsContract(async () => dynamoMetricSums({ tableName: await openTable(), client }));
-  const cases = [...nodeClaimStoreContract("dynamodb", open), ...sums, ...stackPriceContract(open)];
+  const sums = metricSumsContract(async () => metricSums((await openTable()).store));
+  const cases = [
+    ...tableContract("dynamodb", openTable),
+    ...nodeClaimStoreContract("dynamodb", open),
+    ...sums,
+    ...stackPriceContract(open),
+  ];
   for (const { name, run } of cases.filter(({ name }) => name.includes(process.argv[2] ?? ""))) {
     const start = performance.now();
     try {

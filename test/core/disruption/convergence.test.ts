@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { nodePrice } from "#core/disruption/prices/price.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { carryOut, hourlyCost } from "../../support/disruption/carry-out.ts";
+import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
 import { instanceType, nodePool, pod, snapshot } from "./builders.ts";
 
 const SIZES = [
@@ -51,7 +51,7 @@ it("a cluster saves with every command, keeps every pod, and settles", () => {
           commands: [],
           settings: { cluster: "c" },
           now: current.now,
-          simulate: simulateWithSolve,
+          ...WITH_SOLVE,
           newId: () => `id-${pass}`,
         });
         if (!command) break;
@@ -78,7 +78,7 @@ it("a pass makes the same decision in any order of the cluster's objects", () =>
           commands: [],
           settings: { cluster: "c" },
           now: s.now,
-          simulate: simulateWithSolve,
+          ...WITH_SOLVE,
           newId: () => "id",
         }).command;
       const turned = {

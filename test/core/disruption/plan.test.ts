@@ -21,7 +21,7 @@ function plan(scene: Scene, { records = [], commands = [], simulate = roomForAll
     commands,
     settings: { cluster: "c" },
     now: NOW,
-    simulate,
+    ...{ simulate, makeTrial: undefined },
     newId: () => "id",
     ...more,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
+import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
 import { daemonSet, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
 import * as disruption from "../disruption/builders.ts";
 
@@ -42,7 +42,7 @@ describe("a pod that claims devices", () => {
       commands: [],
       settings: { cluster: "c" },
       now: disruption.NOW,
-      simulate: simulateWithSolve,
+      ...WITH_SOLVE,
       newId: () => "id",
     });
     expect(plan.command !== undefined).toBe(consolidates);

@@ -13,7 +13,7 @@ import { playInCluster } from "./real-side.ts";
  * Plays each case on a real control plane and in the lab, there with up to 200 seeds, and compares the outcomes. Exit
  * code 1 when the real outcome is none of those that the lab's draws lead to.
  *
- *     npm run -s lab-parity -- [CASE...] [--seeds 200] [--clusters 3] [--verbose]
+ *     npm run -s verify -- lab-parity [CASE...] [--seeds 200] [--clusters 3] [--verbose]
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

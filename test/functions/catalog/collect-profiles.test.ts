@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { ListedProfile } from "#core/ports/cloud-inventory.ts";
 import { collectProfiles } from "#functions/catalog/collect-profiles.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
@@ -25,7 +25,7 @@ function scene({ isolatedVpc = false } = {}) {
     },
     removeInstanceProfile: async (name: string) => void removed.push(name),
   };
-  const { isFirstWithin } = sqliteNodeClaimStore();
+  const { isFirstWithin } = embeddedNodeClaimStore();
   const deps = {
     ...world.deps,
     inventory,

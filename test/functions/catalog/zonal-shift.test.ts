@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
 import { instanceTypesOf } from "#core/offerings/instance-types.ts";
 import { NotFoundError } from "#core/ports/errors.ts";
@@ -10,7 +10,7 @@ import { nodeClass, nodePool, TestWorld } from "./world.ts";
 function open() {
   const world = new TestWorld();
   world.put("NodePool", nodePool());
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const state: { shifted: readonly ShiftedZone[] | Error } = { shifted: [] };
   const zonalShift = {
     awayFrom: async () => {

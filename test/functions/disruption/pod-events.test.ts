@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { observePods } from "#functions/disruption/pod-events.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../support/builders.ts";
@@ -15,7 +15,7 @@ const state = (pods: readonly Pod[]) => ({ snapshot: { nodes: [node()], nodeClai
 
 /** A table, with the writes of documents and the errors that were logged. */
 function deps() {
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const documents: string[] = [];
   const errors: string[] = [];
   let now = NOW;

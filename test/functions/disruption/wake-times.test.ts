@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { WakeUp } from "#core/ports/wake-ups.ts";
 import {
@@ -18,7 +18,7 @@ import { NOW } from "../../support/builders.ts";
 function open() {
   const sent: WakeUp[] = [];
   const written: string[] = [];
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   let now = NOW;
   const putDocument: typeof store.putDocument = (name, bytes, version) => {
     written.push(version);

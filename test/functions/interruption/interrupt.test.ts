@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { KnownInstance } from "#core/model/instance.ts";
 import { reservationMark } from "#core/offerings/unavailable.ts";
@@ -20,7 +20,7 @@ const NOW = Date.parse("2026-01-15T10:06:00Z");
 
 /** A cluster with one spot claim whose instance is the one of the samples. */
 async function scene(over: Partial<KnownInstance> = {}) {
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const instance = { ...INSTANCE, id: "i-0aaaaaaaaaaaaaaa1", capacityType: "spot" as const, ...over };
   await store.create(record({ uid: "uid-1", instance, version: 0 }));
   const wakeUps = recordingWakeUps();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { ClaimView } from "#core/lifecycle/action.ts";
 import { readAsked, readView } from "#functions/lifecycle/view.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
@@ -8,7 +8,7 @@ import * as objects from "../../support/objects.ts";
 
 /** A cluster whose spot machines are all taken back at once; counts the records that are read by lists of the table. */
 async function scene(notices: number) {
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   for (let i = 0; i < notices; i++) {
     const instance = { ...INSTANCE, id: `i-${i}` };
     await store.create(record({ name: `old-${i}`, instance, version: 0, terminating: { reason: "spot_interrupted", at: NOW } }));

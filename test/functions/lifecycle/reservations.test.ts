@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { Instance } from "#core/model/instance.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import { reconcileReservations } from "#functions/lifecycle/reservations.ts";
@@ -16,7 +16,7 @@ const LABELS = {
 };
 
 async function scene(found: Partial<Instance>) {
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const instance = { ...INSTANCE, capacityType: "reserved" as const, reservationId: "cr-1" };
   await store.create(record({ uid: "uid-1", instance, version: 0 }));
   const claim = nodeClaim({ conditions: ["Launched", "Registered"] });

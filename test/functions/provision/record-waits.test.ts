@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { HistoryEntry } from "#core/model/history-entry.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
@@ -15,7 +15,7 @@ const aged = (name: string): Pod => pod(name, {}, {}, { creationTimestamp: new D
 
 /** A store of a cluster, and how often its history is asked and written. */
 function table() {
-  const kept = sqliteNodeClaimStore();
+  const kept = embeddedNodeClaimStore();
   const calls = { reads: 0, writes: 0 };
   const store: Pick<NodeClaimStore, "history" | "addHistory"> = {
     history: async (...args) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import type { Announcement } from "#core/ports/announcements.ts";
 import { noAnnouncements, withAnnouncements } from "#functions/shared/announce.ts";
@@ -10,7 +10,7 @@ function scene() {
   const deps = {
     cluster: { name: "c1", endpoint: "", caBundle: "" },
     log: memoryLog(),
-    store: sqliteNodeClaimStore(),
+    store: embeddedNodeClaimStore(),
     now: () => 5_000,
     announcements: {
       announce: async (announcements: readonly Announcement[]) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { Lease } from "#core/model/lease.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { Kubernetes } from "#core/ports/kubernetes.ts";
@@ -12,10 +12,10 @@ const CLUSTER = { name: "c1", endpoint: "", caBundle: "" };
 /** Several times the length of a lease. */
 const LONG_MS = 100_000;
 
-let store: ReturnType<typeof sqliteNodeClaimStore>;
+let store: ReturnType<typeof embeddedNodeClaimStore>;
 let clock: VirtualClock;
 beforeEach(() => {
-  store = sqliteNodeClaimStore();
+  store = embeddedNodeClaimStore();
   clock = virtualClock(0);
 });
 afterEach(() => store.close());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import { activeStore, lastActivity } from "#functions/shared/active-store.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
@@ -18,7 +18,7 @@ function swept() {
   let whole = 0;
   let quiet: Quiet | undefined = { until: Number.POSITIVE_INFINITY };
   let act: (deps: ClusterDeps) => Promise<unknown> = async () => {};
-  const store = activeStore(sqliteNodeClaimStore(), () => now);
+  const store = activeStore(embeddedNodeClaimStore(), () => now);
   const kubernetes = {
     list: async (kind: string) => {
       asked.push(kind);
@@ -140,7 +140,7 @@ describe("a sweep is followed by a whole one", () => {
 
 it("a process marks a cluster as active before its writes, once in 20 s", async () => {
   let now = NOW;
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   const store = activeStore(table, () => now);
   expect(await lastActivity("c1", store)).toBe(0);
   const made = await store.create(record({ cluster: "c1" }));

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { priceElsewhere, reservePrice, tellPrice } from "#functions/shared/stack-price.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
 const HOUR = 60 * 60_000;
 
-let store: ReturnType<typeof sqliteNodeClaimStore>;
+let store: ReturnType<typeof embeddedNodeClaimStore>;
 let now = 0;
 let ids = 0;
 beforeEach(() => {
-  store = sqliteNodeClaimStore();
+  store = embeddedNodeClaimStore();
   now = 0;
 });
 afterEach(() => store.close());

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { writeIntents } from "#functions/shared/write-intents.ts";
 import { bigRecord } from "../../bench/big-record.ts";
@@ -12,7 +12,7 @@ const intents = (count: number): readonly NodeClaimRecord[] =>
   Array.from({ length: count }, (_, i) => bigRecord(i, { cluster: CLUSTER, at: 0, nodes: count, pods: count }));
 
 it("of 250 NodeClaims the first are woken before the last are written", async () => {
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   const written: number[] = [];
   const wakeUps = recordingWakeUps();
   const wake: typeof wakeUps.wake = async (list) => {
@@ -28,7 +28,7 @@ it("of 250 NodeClaims the first are woken before the last are written", async ()
 });
 
 it("NodeClaims that were written before the lease was lost are woken", async () => {
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   const wakeUps = recordingWakeUps();
   const lease = await table.acquireLease(CLUSTER, "h", 0, 1_000);
   if (lease === undefined) throw new Error("no lease");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { kubernetesClient } from "#adapters/kubernetes/client.ts";
 import { StaleReadingError } from "#adapters/kubernetes/remembered-list.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { forDecision } from "#functions/wiring/decision.ts";
 import { record } from "../../contracts/node-claim-store/contract.ts";
 
@@ -17,7 +17,7 @@ function misled() {
       return { status: 200, body: POD };
     },
   });
-  const store = sqliteNodeClaimStore();
+  const store = embeddedNodeClaimStore();
   const prove = async (): Promise<void> => {
     throw new StaleReadingError("pods changed while they were being read; the next run decides again");
   };

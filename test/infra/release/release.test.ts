@@ -1,7 +1,3 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Metafile } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { bundledPackages, checkChangelog } from "#infra/release/bundled-packages.ts";
@@ -9,10 +5,7 @@ import { withPlaces } from "#infra/release/compile.ts";
 import { provenance } from "#infra/release/provenance.ts";
 import { sbom } from "#infra/release/sbom.ts";
 import { packageTypes } from "#infra/release/types.ts";
-import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE, parseSettings } from "#infra/settings.ts";
-import { makeStacks, synthesized } from "#infra/synthesis.ts";
-import { assetsOf } from "#installer/install/upload.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { CLUSTER_SHAPE, DEPLOYMENT_SHAPE } from "#infra/settings.ts";
 
 const metafile = (inputs: Readonly<Record<string, number>>): Metafile => ({
   inputs: {},
@@ -25,9 +18,6 @@ const metafile = (inputs: Readonly<Record<string, number>>): Metafile => ({
     },
   },
 });
-
-/** HashiCorp's own parser. Its types would bring those of the browser into the project. */
-const { parse } = createRequire(import.meta.url)("@cdktf/hcl2json") as { readonly parse: (file: string, text: string) => Promise<object> };
 
 const LOCKED = {
   packages: {
@@ -107,38 +97,6 @@ describe("the types of the construct", () => {
     for (const key of [...ofApp, ...Object.keys(CLUSTER_SHAPE)]) expect(text).toMatch(new RegExp(`\\*/\\n  readonly ${key}\\??: `));
     expect(text).toContain('readonly architecture?: "arm64" | "x86_64";');
     expect(text).not.toContain("unknown");
-  });
-});
-
-describe("the example for Terraform", () => {
-  it("it is HCL, and reads of the synthesis what the synthesis writes", async () => {
-    const text = readFileSync("docs/examples/terraform/main.tf", "utf8");
-    const { resource, locals } = (await parse("main.tf", text)) as {
-      readonly resource: Readonly<Record<string, object>>;
-      readonly locals: readonly Readonly<Record<string, string>>[];
-    };
-    expect(Object.keys(resource).sort()).toEqual(["aws_cloudformation_stack", "aws_s3_object"]);
-    const out = temporaryFolder("terraform");
-    const settings = parseSettings({ clusters: [{ name: "c1" }], assetsBucket: "my-bucket" }, "test");
-    writeFileSync(join(out, "index.mjs"), "");
-    synthesized(
-      makeStacks({ settings, outDir: join(out, "cdk.out"), code: () => Code.fromAsset(out, { exclude: ["cdk.out"] }) }),
-      settings,
-      out,
-    );
-    const { assets, templateKey } = assetsOf(join(out, "cdk.out"), settings.stackName);
-    const template = JSON.parse(readFileSync(join(out, "cdk.out", `${settings.stackName}.template.json`), "utf8")) as {
-      readonly Parameters?: object;
-    };
-    // The example gives the stack no parameter, and the template asks for none, as for the CDK's bootstrap.
-    expect(template.Parameters ?? {}).toEqual({});
-    expect(JSON.stringify(resource["aws_cloudformation_stack"])).toContain('"capabilities":["CAPABILITY_NAMED_IAM"]');
-    expect(JSON.stringify(resource["aws_cloudformation_stack"])).not.toContain('"parameters"');
-    rmSync(out, { recursive: true });
-    // Each file has one destination, one file is the template, and both kinds of packaging are known to the example.
-    expect(new Set(assets.map(({ packaging }) => packaging))).toEqual(new Set(["zip", "file"]));
-    expect(assets.filter(({ path }) => path.endsWith(".template.json")).map(({ key }) => key)).toEqual([templateKey]);
-    expect(Object.values(locals[0] ?? {}).join()).toContain("values(file.destinations)[0].objectKey");
   });
 });
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { secretText } from "#adapters/aws/secret.ts";
 import { clusterToken } from "#adapters/lambda/path-token.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { makeStacks, synthesized } from "#infra/synthesis.ts";
 import { s3Bucket } from "#installer/account/bucket.ts";
@@ -122,7 +122,7 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
         ...ports,
         leftBehind: leftBehindOnAws(ministack.region, ministack.credentials, caller),
         confirm: async () => true,
-        records: () => sqliteNodeClaimStore(),
+        records: () => embeddedNodeClaimStore(),
         now: Date.now,
       };
       const options = {

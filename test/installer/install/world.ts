@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { ClusterRecord } from "#core/model/cluster-record.ts";
 import { NotFoundError } from "#core/ports/errors.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
@@ -49,7 +49,7 @@ export class World {
   /** The Lease of a Karpenter that runs. */
   karpenter: string | undefined;
   /** The records in the stack's table. */
-  readonly records: NodeClaimStore = sqliteNodeClaimStore();
+  readonly records: NodeClaimStore = embeddedNodeClaimStore();
   /** Milliseconds since the epoch; it goes on while a command waits. */
   now = Date.parse("2026-11-23T12:00:00Z");
   /** What others do while a command waits. */

@@ -3,7 +3,7 @@ import type { Pod } from "#core/model/pod.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { budget, deployment, lab, node, pod, workload } from "./support.ts";
 
-/** Rules that were found by holding the lab against a real control plane (npm run lab-parity). */
+/** Rules that were found by holding the lab against a real control plane (npm run verify -- lab-parity). */
 
 type Lab = ReturnType<typeof lab>;
 const settle = ({ clock }: Lab) => clock.run({ idle: 10_000 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { QUEUES } from "#infra/functions.ts";
 import { withIntercept } from "#lab/world/intercept.ts";
 import { invoke } from "#lab/world/invocation.ts";
-import { STACK_QUEUES, simulatedQueue, simulatedWakeUps } from "#lab/world/queues.ts";
+import { simulatedQueue } from "#lab/world/queue.ts";
+import { STACK_QUEUES, simulatedWakeUps } from "#lab/world/queues.ts";
 import { createLabWorld } from "#lab/world/world.ts";
 import { START } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { packed } from "#adapters/store/dynamodb-table.ts";
 import { withSchema } from "#adapters/store/records.ts";
+import { packed } from "#adapters/store/table-dynamodb.ts";
 import { dimensionSets, type MetricRecord, SENT_METRICS, type SentMetrics } from "#adapters/telemetry/metrics.ts";
 import { type MetricsInHour, mapUsage, type Usage } from "#cli/cost/usage.ts";
 import { keyOf } from "#core/history/keys.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { measureBill } from "./measure.ts";
 
-// `npm run -s measure-bill` plays hours of clusters in the lab, and writes what AWS would bill for them to
+// `npm run -s verify -- bill` plays hours of clusters in the lab, and writes what AWS would bill for them to
 // cli/cost/measured.json, which `cost` computes with.
 
 const SIZES = [0, 20, 100, 400];

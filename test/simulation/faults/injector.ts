@@ -4,7 +4,7 @@ import { FUNCTIONS } from "#infra/functions.ts";
 import type { Lab } from "#lab/host.ts";
 import type { CallHooks, KillVerdict, PortCall } from "#lab/world/intercept.ts";
 import type { Invocation } from "#lab/world/invocation.ts";
-import type { Queue } from "#lab/world/queues.ts";
+import type { Queue } from "#lab/world/queue.ts";
 import type { Random } from "#lab/world/random.ts";
 import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";

@@ -1,4 +1,4 @@
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
 type Table = NodeClaimStore & { close(): void };
@@ -13,12 +13,12 @@ export interface LosableTable extends Table {
 
 /** A table that may be lost, as by a mistake of its owner or a restoration. */
 export function losableTable(): LosableTable {
-  let table: Table = sqliteNodeClaimStore();
+  let table: Table = embeddedNodeClaimStore();
   const lose: LosableTable["lose"] = async (cluster, share, isLost) => {
     const records = await table.list(cluster);
     if (share >= 1) {
       table.close();
-      table = sqliteNodeClaimStore();
+      table = embeddedNodeClaimStore();
       return records.length;
     }
     const lost = records.filter(isLost);

@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
 import type { CatalogClusterDeps } from "#functions/catalog/entry.ts";
@@ -14,7 +14,8 @@ import type { VirtualClock } from "#lab/world/clock.ts";
 import { simulatedCloud } from "#lab/world/cloud.ts";
 import { type CallHooks, type PortCall, withIntercept } from "#lab/world/intercept.ts";
 import { currentInvocation } from "#lab/world/invocation.ts";
-import { type Queue, simulatedWakeUps } from "#lab/world/queues.ts";
+import type { Queue } from "#lab/world/queue.ts";
+import { simulatedWakeUps } from "#lab/world/queues.ts";
 import { inTransactions } from "#lab/world/transactions.ts";
 import { history } from "../invariants/history.ts";
 import { CHECK_MS, type Scene } from "../invariants/invariant.ts";
@@ -45,7 +46,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
   const { world } = first;
   const byName = new Map(clusters.map((cluster) => [cluster.spec.name, cluster]));
   const queues = simulatedWakeUps(world, (queue) => eventSourceOf(queue, clusters.length));
-  const table = sqliteNodeClaimStore();
+  const table = embeddedNodeClaimStore();
   const account = ec2Account(clock, world.random.fork("ec2 requests"), {
     swapPace: async (...args) => {
       await clock.sleep(TABLE_WRITE_MS);

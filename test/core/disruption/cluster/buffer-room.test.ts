@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { headroomOf } from "#core/capacity-buffers/headroom.ts";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "#core/disruption/plan.ts";
 import { reportOf } from "#core/disruption/reports/report-of.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import { buffer, podTemplate } from "#test/support/buffers.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { NOW, nodePool, pod, type Scene, snapshot } from "../builders.ts";
 
 /** One pass with a CapacityBuffer of so many virtual pods of 1 cpu; nodes have 4 cpu. */
@@ -21,7 +21,7 @@ function pass(scene: Scene, replicas: number, requests = { cpu: "1" }, commands:
     commands,
     settings: { cluster: "c" },
     now: NOW,
-    simulate: simulateWithSolve,
+    ...WITH_SOLVE,
     newId: () => "id",
   });
 }

@@ -36,7 +36,7 @@ class Shell {
   }
 
   decide(): void {
-    const { command } = planDisruption({ ...this.input, newId: () => "id-1" });
+    const { command } = planDisruption({ ...this.input, makeTrial: undefined, newId: () => "id-1" });
     if (command) this.commands = [command];
   }
 

@@ -8,6 +8,7 @@ import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Budget, NodePool } from "#core/model/node-pool.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { record } from "#test/support/builders.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
@@ -44,7 +45,7 @@ function decided(start: Snapshot): CommandRecord {
     commands: [],
     settings: { cluster: "c" },
     now: NOW,
-    simulate: simulateWithSolve,
+    ...WITH_SOLVE,
     newId: () => "id",
   });
   if (!command) throw new Error("the expensive nodes must be replaced");

@@ -49,10 +49,10 @@ it("a Balanced pool keeps a node whose replacement saves too little, and states 
     { name: "pricey", price: 0.3 },
   ];
   const withTypes = { ...input, snapshot: snapshot({ ...scene, types: types.map(({ name, price }) => ({ ...typeOf(name, price) })) }) };
-  expect(planDisruption({ ...withTypes, simulate: almost }).blocked[0]?.message).toBe(
+  expect(planDisruption({ ...withTypes, simulate: almost, makeTrial: undefined }).blocked[0]?.message).toBe(
     'Balanced policy of NodePool "default" finds too little saved for what is disrupted (score 0.25 < threshold 0.50)',
   );
-  const decided = planDisruption({ ...input, simulate: roomForAll });
+  const decided = planDisruption({ ...input, simulate: roomForAll, makeTrial: undefined });
   expect(decided.command?.method).toBe("single");
   expect(reportOf(decided).events.map(({ event }) => event.message)).toContain(
     "score 1.00 >= threshold 0.50 (k: 2, savings 100.0%, disruption 100.0%)",

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type ExpectedSavings, expectedSavings, savingsMissed } from "#core/disruption/consolidation/expected-savings.ts";
 import type { DisruptionInput } from "#core/disruption/consolidation/input.ts";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { describeBlocked } from "#core/disruption/reports/wording.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { CostSettings } from "#core/model/prices.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { NOW, planned, pod, snapshot } from "../builders.ts";
 
 const MINUTE_MS = 60_000;
@@ -144,7 +144,7 @@ describe("a pass after savings that did not come", () => {
   const decide = (state: Snapshot, expected?: ExpectedSavings) => {
     const input: DisruptionInput = {
       ...{ snapshot: state, records: [], commands: [], now: state.now, settings: { cluster: "c", ...COSTS } },
-      ...{ simulate: simulateWithSolve, newId: () => "id", nominatedUntil: new Map() },
+      ...{ ...WITH_SOLVE, newId: () => "id", nominatedUntil: new Map() },
     };
     return planDisruption({ ...input, ...(expected && { expected }) });
   };

@@ -5,6 +5,7 @@ import { validate } from "#core/disruption/command/validate.ts";
 import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import type { PaidFor, PaidShare } from "#core/model/paid-capacity.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { instanceType, type MachineParts, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 const ANY: PaidFor = { kind: "any" };
@@ -22,7 +23,7 @@ function scene(
 
 const settings = { cluster: "c", nodeOverheadPrice: 0 };
 const decide = (read: ReturnType<typeof scene>) =>
-  planDisruption({ snapshot: read, records: [], commands: [], settings, now: NOW, simulate: simulateWithSolve, newId: () => "id" });
+  planDisruption({ snapshot: read, records: [], commands: [], settings, now: NOW, ...WITH_SOLVE, newId: () => "id" });
 const share = (perHour: number, keeps = perHour, of: PaidFor = ANY): PaidShare => ({ of, perHour, keeps });
 const onDemand = (name: string): MachineParts => ({ name, type: "m5.large", capacityType: "on-demand" });
 const spot = (name: string): MachineParts => ({ name, type: "m5.large", capacityType: "spot" });

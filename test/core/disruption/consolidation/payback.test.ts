@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type Candidate, findCandidates } from "#core/disruption/cluster/candidate.ts";
 import { viewCluster } from "#core/disruption/cluster/view.ts";
 import { disruptionCostUsd, netSavings, paybackTooLong } from "#core/disruption/consolidation/payback.ts";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { describeBlocked } from "#core/disruption/reports/wording.ts";
 import type { DisruptionSettings } from "#core/disruption/settings.ts";
 import type { InstanceType } from "#core/model/instance-type.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { instanceType, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 const HOUR_MS = 3_600_000;
@@ -91,7 +91,7 @@ describe("a pass with a payback horizon", () => {
       commands: [],
       settings: { cluster: "c", ...settings },
       now: NOW,
-      simulate: simulateWithSolve,
+      ...WITH_SOLVE,
       newId: () => "id",
     });
 

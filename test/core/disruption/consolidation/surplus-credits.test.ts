@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import type { CostSettings } from "#core/model/prices.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { instanceType, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 /**
@@ -16,7 +16,7 @@ function decide(pricePerHour: number, costs: CostSettings = {}) {
   const machines = ["a", "b"].map((name) => ({ name, type: "t3.large" }));
   return planDisruption({
     snapshot: snapshot({ pools: [nodePool()], types, machines, pods: [pod("a-0", "a"), pod("b-0", "b"), pod("b-1", "b")] }),
-    ...{ records: [], commands: [], settings: { cluster: "c", ...costs }, now: NOW, simulate: simulateWithSolve, newId: () => "id" },
+    ...{ records: [], commands: [], settings: { cluster: "c", ...costs }, now: NOW, ...WITH_SOLVE, newId: () => "id" },
   });
 }
 

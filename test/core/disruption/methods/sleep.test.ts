@@ -6,6 +6,7 @@ import { planDisruption } from "#core/disruption/plan.ts";
 import { reportOf } from "#core/disruption/reports/report-of.ts";
 import { SCHEDULE } from "#core/model/labels.ts";
 import type { Budget, NodePool } from "#core/model/node-pool.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 /** The scene is at noon. */
@@ -20,7 +21,7 @@ function scheduled(name: string, schedule: string | undefined, budgets: readonly
 const plan = (scene: Scene) =>
   planDisruption({
     ...{ snapshot: snapshot(scene), records: [], commands: [], settings: { cluster: "c" }, now: NOW },
-    ...{ simulate: simulateWithSolve, newId: () => "id" },
+    ...{ ...WITH_SOLVE, newId: () => "id" },
   });
 const nodesOf = ({ command }: ReturnType<typeof plan>) => command?.candidates.map(({ node }) => node).toSorted();
 const machines = ["a", "b", "c"].map((name) => ({ name }));

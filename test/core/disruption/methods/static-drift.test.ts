@@ -26,7 +26,7 @@ function decide({
   const settings = { cluster: "c", staticCapacity: gate };
   const { command } = planDisruption({
     ...{ snapshot: snapshot({ pools: [pool], machines, pods: pods ?? [] }), records: [], commands: [], settings, now: NOW },
-    simulate: roomForAll,
+    ...{ simulate: roomForAll, makeTrial: undefined },
     newId: () => "id",
   });
   if (command === undefined) return "nothing";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import type { Candidate } from "#core/disruption/cluster/candidate.ts";
 import { CommandSize } from "#core/disruption/node-sets/deletable-set.ts";
 import { seeded } from "#lab/world/random.ts";
@@ -38,7 +38,7 @@ describe("the nodes of one command", () => {
       candidates.push({ nodeClaim: `default-${random.hex(5)}`, pods: reschedulable.map(({ metadata }) => `default/${metadata.name}`) });
     }
     const destinations = Object.fromEntries(candidates.flatMap(({ nodeClaim, pods }) => pods.map((pod) => [pod, nodeClaim])));
-    const store = sqliteNodeClaimStore();
+    const store = embeddedNodeClaimStore();
     const held = await store.acquireLease("c1", "h", 0, 60_000);
     if (held === undefined) throw new Error("the lease is free");
     await store.createCommand(held, command("large", { candidates: candidates as never, destinations }));

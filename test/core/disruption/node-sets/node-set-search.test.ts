@@ -20,6 +20,7 @@ import { underutilizedCluster } from "#test/conformance/clusters/cluster.ts";
 import { CLUSTER_KINDS, type ClusterKindName } from "#test/conformance/clusters/kinds.ts";
 import { replay } from "#test/conformance/clusters/replay.ts";
 import { ourTrail } from "#test/conformance/clusters/trail.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { instanceType, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 interface Options {
@@ -288,7 +289,7 @@ describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutil
         commands: [],
         settings: { cluster: "scenario" },
         now: published.now,
-        simulate: simulateWithSolve,
+        ...WITH_SOLVE,
         newId: () => "id",
       }).command;
     const turned: Snapshot = {

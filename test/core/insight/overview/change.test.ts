@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { changeOverview } from "#core/insight/overview/change.ts";
 import { whatIf } from "#core/insight/what-if/what-if.ts";
 import { disruptionSettings } from "#functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { nodePool, pod, snapshot } from "../../disruption/builders.ts";
 
-const settings = { settings: disruptionSettings("c1", DEFAULT_SETTINGS), simulate: simulateWithSolve };
+const settings = { settings: disruptionSettings("c1", DEFAULT_SETTINGS), ...WITH_SOLVE };
 
 it("a what-if has the bills side by side, and the fate of each node with its reason", () => {
   const before = snapshot({

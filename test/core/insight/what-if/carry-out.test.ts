@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { billOf } from "#core/insight/what-if/bill.ts";
 import { carryOut } from "#core/insight/what-if/carry-out.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { nodePool, pod, snapshot } from "../../disruption/builders.ts";
 
 function decided(start: Snapshot) {
   const { command } = planDisruption({
     ...{ snapshot: start, records: [], commands: [], settings: { cluster: "c" }, now: start.now },
-    ...{ simulate: simulateWithSolve, newId: () => "id" },
+    ...{ ...WITH_SOLVE, newId: () => "id" },
   });
   if (command === undefined) throw new Error("nothing was decided");
   return command;

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { billOf } from "#core/insight/what-if/bill.ts";
 import { fromScratch, whatIf } from "#core/insight/what-if/what-if.ts";
+import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
 import { machine, nodePool, pod, snapshot } from "../../disruption/builders.ts";
 
 const settings = { cluster: "c" };
@@ -32,20 +33,20 @@ it("a bill leaves out nodes without a NodePool", () => {
 it("what-if compares the change with the course without it", () => {
   const pools = [nodePool("default", { consolidateAfter: "Never" })];
   const start = snapshot({ pools, machines: [{ name: "a" }], pods: [pod("p", "a")] });
-  const { today, unchanged, changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { settings });
+  const { today, unchanged, changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { ...WITH_SOLVE, settings });
   expect(today.pricePerHour).toBe(0.4);
   expect(unchanged.course.steps).toEqual([]);
   expect(changed?.drifted).toMatchObject([{ node: "a", reason: "RequirementsDrifted" }]);
   expect(changed?.bill.rows).toMatchObject([{ instanceType: "small", nodes: 1 }]);
   expect(changed?.stranded).toEqual({});
-  expect(whatIf(start, [], undefined, { settings })).not.toHaveProperty("changed");
+  expect(whatIf(start, [], undefined, { ...WITH_SOLVE, settings })).not.toHaveProperty("changed");
 });
 
 it("what-if names the pods that would not schedule, and keeps their nodes", () => {
   const pools = [nodePool("default", { consolidateAfter: "Never" })];
   const wants = pod("p", "a", { spec: { nodeName: "a", nodeSelector: { "node.kubernetes.io/instance-type": "large" }, containers: [] } });
   const start = snapshot({ pools, machines: [{ name: "a" }, { name: "b" }], pods: [wants, pod("q", "b")] });
-  const { changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { settings });
+  const { changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { ...WITH_SOLVE, settings });
   expect(Object.keys(changed?.stranded ?? {})).toEqual(["default/p"]);
   // Consolidation removes one of the two nodes; the other has room for both pods.
   expect(changed?.bill.rows).toMatchObject([{ instanceType: "large", nodes: 1 }]);
