@@ -1,7 +1,7 @@
-import { adoptCommand } from "#installer/adopt/command.ts";
-import { doctorCommand } from "#installer/doctor/command.ts";
+import { doctorCommand } from "#installer/checks/doctor-command.ts";
+import { statusCommand } from "#installer/checks/status-command.ts";
 import { installCommand } from "#installer/install/command.ts";
-import { statusCommand } from "#installer/status/command.ts";
+import { adoptCommand } from "#installer/migrate/command.ts";
 import { uninstallCommand } from "#installer/uninstall/command.ts";
 import { upgradeCommand } from "#installer/upgrade/command.ts";
 import type { Command } from "#terminal/command.ts";

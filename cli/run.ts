@@ -40,7 +40,7 @@ export async function runCommandLine(commands: readonly Command[], args: readonl
   }
 }
 
-/** Words after which nobody waits for an answer, or wants no progress: a page has no end. */
+/** Words after which no answer is awaited, or no progress is wanted: a page has no end. */
 const SILENCING: ReadonlySet<string> = new Set(["--help", "-h", "--quiet", "--view"]);
 
 /** Commands that plan, synthesise or wait for others, with lines of their own in between. */

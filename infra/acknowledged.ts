@@ -95,7 +95,7 @@ const forAddedClusters = ({ rolePath, stackName }: DeploymentSettings): readonly
   ...FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters).map((name) => ({
     construct: `${capital(name)}Role`,
     findings: [wildcard("arn:<AWS::Partition>:eks:<AWS::Region>:<AWS::AccountId>:cluster/*")],
-    reason: "Clusters are added to a stack that runs; the action tells an endpoint and its certificate authority.",
+    reason: "Clusters are added to a stack that runs; the action returns an endpoint and its certificate authority.",
   })),
   ...WITH_ADDED_ROLES.map((name) => ({
     construct: `${capital(name)}Role`,

@@ -55,7 +55,7 @@ export function alarmSpecs(stack: Stack, names: readonly FunctionName[], sent: s
   return {
     SweepsMissing: {
       metric: ofFunctions(swept, stack, "Invocations", (values) => `MIN([${values}])`),
-      says: "A function has not been started by its schedule: nobody finds what a lost event has left.",
+      says: "A function was not started by its schedule, so work of lost events is not found.",
       threshold: 1,
       below: true,
       periods: 3,
@@ -112,7 +112,7 @@ interface AlarmOptions {
   readonly sent: string;
 }
 
-/** Makes the alarms, which tell the topic. An alarm costs $0.10 a month for each metric that it looks at. */
+/** Makes the alarms, which notify the topic. An alarm costs $0.10 a month for each metric that it looks at. */
 export function makeAlarms(stack: Stack, { functions, topic, sent }: AlarmOptions): void {
   for (const [name, { logGroup }] of functions) {
     if (FUNCTIONS[name].schedules.length === 0) continue;
@@ -145,7 +145,7 @@ export function makeAlarms(stack: Stack, { functions, topic, sent }: AlarmOption
 export function watchDeadLetters(queues: readonly Queue[], topic: ITopic): void {
   for (const queue of queues) {
     const alarm = new Alarm(queue, "NotEmpty", {
-      alarmDescription: `Work was given up: read a message, mend its cause, and start a redrive. The sweeps have looked again meanwhile. ${RUNBOOK}, DeadLetters.`,
+      alarmDescription: `Messages were moved to a dead-letter queue: read a message, fix its cause, and start a redrive. Sweeps have retried the work meanwhile. ${RUNBOOK}, DeadLetters.`,
       metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", period: Duration.minutes(1) }),
       threshold: 1,
       evaluationPeriods: 1,

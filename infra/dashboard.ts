@@ -20,7 +20,7 @@ interface Shown {
   readonly title: string;
   readonly metric: MetricName;
   readonly statistic: "Sum" | "Maximum" | "Average" | "p99";
-  /** The label that lines are told apart by; the cluster alone where only essential metrics are sent. */
+  /** The label that distinguishes lines; the cluster alone where only essential metrics are sent. */
   readonly by?: string;
 }
 

@@ -31,7 +31,7 @@ export const DEPLOYMENT: Readonly<Record<keyof DeploymentSettings, string>> = {
   publicUrl:
     "how API servers reach notify and admission: `functionUrl`, `apiGateway` (an HTTP API, for regions or organizations without function URLs), `restApi` (a REST API, whose policy can say who calls) or `none` (by nothing that the stack makes)",
   region: "the region, so that the synthesis refuses what it does not have; AWS_REGION when absent",
-  rolePath: "path of the roles that CloudFormation names, such as `/platform/`; not of node roles nor of those in other accounts",
+  rolePath: "path of the roles that CloudFormation names, such as `/platform/`; not of node roles, nor of roles in other accounts",
   settings: "Karpenter's settings, by their names; see below",
   stackName: "name of the stack, and the beginning of the names of functions, log groups and schedules. SAM may be given another",
   tags: "tags of every resource of the stack",

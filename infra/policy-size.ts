@@ -19,7 +19,7 @@ const PSEUDO: ReadonlyMap<string, string> = new Map([
   ["AWS::AccountId", "111122223333"],
   ["AWS::URLSuffix", "amazonaws.com.cn"],
 ]);
-/** Stands for the ARN of a resource that CloudFormation names: a stack's name of 40 letters, an id, a suffix. */
+/** In place of the ARN of a resource that CloudFormation names: a stack's name of 40 letters, an id, a suffix. */
 const RESOURCE = `arn:aws-us-gov:dynamodb:ap-southeast-2:111122223333:table/${"x".repeat(90)}`;
 
 /** The statements of a role: those in its own policy, and those of each managed policy beside it. */

@@ -18,7 +18,7 @@ export function nodeRoleName(cluster: string, os: "linux" | "windows"): string {
 
 /**
  * The path in IAM of the roles that are made for clusters that are added to a stack; the name of their function
- * follows. What the functions may assume is told by this path alone, so it begins with the organization's.
+ * follows. What the functions may assume follows from this path alone, so it begins with the organization's.
  */
 export function accessPath({ rolePath, stackName }: { readonly rolePath: string; readonly stackName: string }): string {
   return `${rolePath}karpenter-serverless/${stackName}/`;

@@ -17,7 +17,7 @@ import { settingsFrom } from "./synthesis.ts";
  * CAPABILITY_NAMED_IAM`. All names begin with NAME, whatever it is.
  */
 
-/** Stands for the stack's name until it is replaced by what CloudFormation says. */
+/** In place of the stack's name until it is replaced by what CloudFormation says. */
 const STACK_NAME = "AwsStackName";
 
 interface Resource {

@@ -32,7 +32,7 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   LAUNCH_TOGETHER:
     "from so many NodeClaims of one plan on that may become the same machines (in each zone, where they have a choice) one CreateFleet launches up to 50 of them; `none` launches each by itself",
   ENABLE_ZONAL_SHIFT:
-    "zones that ARC shifts the EKS cluster away from get no new nodes for as long as the shift lasts; asked once a minute. A cluster that ARC does not manage is told in the log, and works on",
+    "zones that ARC shifts the EKS cluster away from get no new nodes for as long as the shift lasts; asked once a minute. A cluster that ARC does not manage is named in the log, and keeps working",
   FEATURE_GATES: "`Name=true,Other=false`; see below. Unknown gates are ignored",
   HISTORY_DAYS:
     "how many days the [history](history.md) is kept, which the commands `why`, `history` and `report` read; `0` keeps none. A shorter time holds for what is written from then on",
@@ -47,11 +47,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   MIN_VALUES_POLICY: "`Strict`, or `BestEffort`: `minValues` are lowered where a pod would find no place",
   NODE_OVERHEAD_PRICE:
     "USD an hour that each node counts beside its instance and its volumes, for plans and for consolidation: agents, licences, addresses, upgrades. Plans have fewer, larger nodes the higher it is; `0` counts what AWS bills",
-  NOMINATE_NODES:
-    "pods are told the node that they were planned for (`status.nominatedNodeName`) when the node is registered, and nodes that start together take no pods before that, so that kube-scheduler follows the plan; without effect before Kubernetes 1.35",
   PREFERENCE_POLICY:
-    "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up or loosen preferences that cost more than PREFERENCE_COST_SHARE",
-  PREFERENCE_COST_SHARE: "with `Weigh`: how much dearer the nodes of a controller's pods may be for what the pods prefer, as a share",
+    "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up or loosen preferences for which the nodes of their controller cost more than a tenth more",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
   SLEEP_SCHEDULE:
@@ -78,18 +75,22 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   DISABLE_CONTROLLER_WARMUP: NO_PROCESS,
   DISABLE_DRY_RUN:
     "a NodeClass is not tried by dry runs: they would test another function's role; a launch that is refused says so on the NodeClaim",
-  DISABLE_LEADER_ELECTION: "nobody is elected: who decides for a cluster takes its lease in the table, for that decision",
+  DISABLE_LEADER_ELECTION:
+    "there is no leader election: a function that decides for a cluster takes its lease in the table for that decision",
   EKS_CONTROL_PLANE: "the API server is asked for its version, and functions come in by EKS's authentication, whatever it says",
   ENABLE_PROFILING: NO_PROCESS,
   HEALTH_PROBE_PORT: NO_PROCESS,
   INTERRUPTION_QUEUE: "the stack makes its own queue and rules; take those of Karpenter's stack away with it",
   KARPENTER_SERVICE: "there is no Service in the cluster",
-  LEADER_ELECTION_NAME: "nobody is elected: who decides for a cluster takes its lease in the table, for that decision",
-  LEADER_ELECTION_NAMESPACE: "nobody is elected: who decides for a cluster takes its lease in the table, for that decision",
+  LEADER_ELECTION_NAME: "there is no leader election: a function that decides for a cluster takes its lease in the table for that decision",
+  LEADER_ELECTION_NAMESPACE:
+    "there is no leader election: a function that decides for a cluster takes its lease in the table for that decision",
   LOG_ERROR_OUTPUT_PATHS: "Lambda collects the logs of each function in its log group",
   LOG_OUTPUT_PATHS: "Lambda collects the logs of each function in its log group",
   MEMORY_LIMIT: "it bounds a Go process; the memory of each function is in infra/functions.ts",
   METRICS_PORT: "metrics go to CloudWatch, namespace Karpenter; with scrape Prometheus reads them from a function's URL, which has no port",
+  NOMINATE_NODES: "pods always get the node that they were planned for as `status.nominatedNodeName`, from Kubernetes 1.35 on",
+  PREFERENCE_COST_SHARE: "with `PREFERENCE_POLICY=Weigh` the share is always 0.1",
   QUIET_SWEEPS: "each sweep reads the whole cluster (decision 0024)",
   SYSTEM_NAMESPACE: "nothing runs in a namespace of the cluster",
 };

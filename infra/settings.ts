@@ -30,7 +30,7 @@ const cluster = z.strictObject({
     .string()
     .regex(/^\d{12}$/, "is no AWS account: twelve digits")
     .optional(),
-  /** The external id that the trust policies of those roles require. */
+  /** The external id that the trust policies of these roles require. */
   externalId: z
     .string()
     .regex(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")

@@ -232,7 +232,7 @@ export class AutoscalerStack extends Stack {
     return this.settings.settings["CLOUDWATCH_METRICS"] ?? SETTINGS.CLOUDWATCH_METRICS.fallback;
   }
 
-  /** Alarms where somebody is told: each costs money, and `status` looks at the queues, too. */
+  /** Alarms where a topic is given: each costs money, and `status` looks at the queues, too. */
   #watch(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
     const { alarmTopicArn } = this.settings;
     if (alarmTopicArn === undefined) return;

@@ -9,7 +9,7 @@ import type { LabWorld } from "./world/world.ts";
 export interface ApplyOptions {
   /** Leaves out the DaemonSets that EKS runs on each node. */
   readonly withoutEksDaemons?: boolean | undefined;
-  /** Tells the story what was done. */
+  /** Adds to the story what was done. */
   readonly say: (what: string, who?: string) => void;
 }
 

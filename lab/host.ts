@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { type RequestPace, sharedRequestPace } from "#adapters/aws/request-pace.ts";
+import { type RequestPacer, sharedRequestPace } from "#adapters/aws/request-pace.ts";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
 import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
@@ -15,7 +15,7 @@ import { provisionEntry } from "#functions/provision/entry.ts";
 import type { Later, LifecycleDeps, Settings } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
-import { ringFromChanges } from "./doorbells.ts";
+import { sendWakeUpsOnChanges } from "./event-sources.ts";
 import { labCatalogue } from "./regions.ts";
 import { simulatedKubernetes } from "./world/api-server.ts";
 import type { VirtualClock } from "./world/clock.ts";
@@ -78,7 +78,7 @@ export interface LabOptions {
 
 export interface Ec2Options extends Ec2RequestsOptions {
   /** The pace of an environment of a function; that of the product when absent. */
-  readonly pace?: (deps: LifecycleDeps) => RequestPace;
+  readonly pace?: (deps: LifecycleDeps) => RequestPacer;
   /** How many invocations for NodeClaims may run at once; without a bound when absent. */
   readonly lifecycles?: number;
 }
@@ -226,8 +226,8 @@ export function createLab(options: LabOptions): Lab {
     inventory: guarded(cloud.inventory, "inventory"),
     options,
   });
-  ringFromChanges(world, deps, options.sources);
-  if (second && secondDeps) ringFromChanges(second, secondDeps, options.sources);
+  sendWakeUpsOnChanges(world, deps, options.sources);
+  if (second && secondDeps) sendWakeUpsOnChanges(second, secondDeps, options.sources);
   const readPrices = (): void => {
     known = cloud.market();
   };

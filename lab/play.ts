@@ -15,7 +15,7 @@ import { type LabReport, labReport } from "./report.ts";
 import { runnerUp } from "./runner-up.ts";
 import { DEFAULT_POOL, type LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
-import { firstRun } from "./world/actors/cron-jobs.ts";
+import { firstOrSecondRun } from "./world/actors/cron-jobs.ts";
 import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
 import type { CronJob } from "./world/actors/owned-pods.ts";
 
@@ -291,17 +291,18 @@ async function quiet(minutes: number, stage: Stage): Promise<void> {
     before = now;
   }
   story.flush();
-  const why = repeats ? "CronJobs run again and again" : "pods or nodes still change, which should not go on for so long";
+  const why = repeats ? "CronJobs run again and again" : "pods or nodes still change, which should end sooner";
   if (!options.json) options.print(`\nThe lab stops here, after ${bound / 60} hours of virtual time: ${why}.`);
 }
 
-/** Whether the pod of a Job runs, which will end, or a CronJob runs for the first time within so many ms. */
+/** Whether the pod of a Job runs, which will end, or a CronJob runs for the first or second time within so many ms. */
 function expectsChange({ world: { store, clock } }: Lab, withinMs: number): boolean {
   const working = (store.list("Pod") as readonly Pod[]).some(
     ({ metadata, status }) => status?.phase === "Running" && metadata.ownerReferences?.some(({ kind }) => kind === "Job"),
   );
   const cronJobs = store.list("CronJob") as unknown as readonly CronJob[];
-  const comes = (cronJob: CronJob): boolean => (firstRun(cronJob, clock.now()) ?? Number.POSITIVE_INFINITY) <= clock.now() + withinMs;
+  const comes = (cronJob: CronJob): boolean =>
+    (firstOrSecondRun(cronJob, clock.now()) ?? Number.POSITIVE_INFINITY) <= clock.now() + withinMs;
   return working || cronJobs.some(comes);
 }
 

@@ -108,13 +108,13 @@ function wrap(text: string, width: number, indent: string): string[] {
   return [...lines, rest];
 }
 
-/** Columns that are cut to less do not tell names apart. */
+/** Columns that are cut to less do not distinguish names. */
 const LEAST_CUT = 24;
 
 /**
  * A table as kubectl prints it: three blanks between columns, or two when it would be too wide. If it still is, its
  * widest column is cut with an ellipsis; where a narrow terminal would leave too little of it, the last columns of
- * each row go on below the first ones.
+ * each row continue below the first ones.
  */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width = WIDTH): string {
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));

@@ -13,7 +13,7 @@ import type { TimelineEntry } from "./render.ts";
 
 /**
  * From so many frames of a story on, frames are further apart, ms of virtual time: a day of CronJobs has thousands of
- * changes, and nobody plays a day second by second.
+ * changes, and a day is not played second by second.
  */
 const SPACING: readonly (readonly [frames: number, ms: number])[] = [
   [500, 10_000],

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { ClusterRoles, ClusterState } from "#core/model/cluster-record.ts";
+import type { ClusterRecordState, ClusterRoles } from "#core/model/cluster-record.ts";
 
 /** Where wake-ups of a cluster may come from. The sweep is always on, so a cluster may name no source. */
 export type WakeUpSource = "audit" | "notify" | "sweep";
@@ -20,7 +20,7 @@ export interface ClusterConfig {
   /** The roles that reach what a cluster of this account has in AWS, where it was added in the table. */
   readonly roles?: ClusterRoles;
   /** Of a cluster with a record; one without is served. */
-  readonly state?: Exclude<ClusterState, "left">;
+  readonly state?: Exclude<ClusterRecordState, "left">;
 }
 
 const text = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));

@@ -106,7 +106,7 @@ const environment = z.object({
 
 /**
  * Reads a function's whole environment. An empty variable counts as one that is not set. Throws ConfigError with one
- * sentence about the first variable that is wrong or, of those that the function requires, missing.
+ * sentence about the first variable that is wrong, or missing and required.
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>, required: readonly RequiredVariable[] = []): Config {
   const parsed = environment.safeParse(env);

@@ -135,11 +135,8 @@ export const SETTINGS = {
   VM_MEMORY_OVERHEAD_PERCENT: { as: "vmMemoryOverheadPercent", readBy: "decisions", fallback: "0.075", read: numberOf(0) },
   RESERVED_ENIS: { as: "reservedEnis", readBy: "decisions", fallback: "0", read: wholeNumberOf(0) },
   PREFERENCE_POLICY: { as: "preferencePolicy", readBy: "decisions", fallback: "Respect", read: oneOf("Respect", "Ignore", "Weigh") },
-  /** Share of a plan's cost. */
-  PREFERENCE_COST_SHARE: { as: "preferenceCostShare", readBy: "decisions", fallback: "0.1", read: numberOf(0), isOurs: true },
   MIN_VALUES_POLICY: { as: "minValuesPolicy", readBy: "decisions", fallback: "Strict", read: oneOf("Strict", "BestEffort") },
   SCHEDULER_CONFIG: { as: "defaultConstraints", readBy: "decisions", fallback: "", read: readDefaultConstraints },
-  NOMINATE_NODES: { as: "nominateNodes", readBy: "decisions", fallback: "true", read: bool, isOurs: true },
   /** ms; undefined bounds no saving. */
   CONSOLIDATION_HORIZON: { as: "horizonMs", readBy: "decisions", fallback: "24h", read: durationOrNone, isOurs: true },
   /** USD. */

@@ -17,11 +17,14 @@ export function endWithReader(): void {
 /** What is wrong with the words of a command line, in one sentence. */
 export class ArgumentError extends Error {}
 
-/** An option: a flag takes no value, a text one value, a list a value each time that the option is given. */
+/**
+ * An option: a flag takes no value, a text one value, a list a value each time that the option is given. `short` is one
+ * letter.
+ */
 export type Option =
   | { readonly type: "flag"; readonly description: string }
   | { readonly type: "text"; readonly value: string; readonly description: string; readonly isRequired?: true }
-  | { readonly type: "list"; readonly value: string; readonly description: string };
+  | { readonly type: "list"; readonly value: string; readonly description: string; readonly short?: string };
 
 /** An option with one value that need not be given; `value` is its name in `--help`. */
 export const text = <Value extends string>(value: Value, description: string) => ({ type: "text", value, description }) as const;
@@ -90,7 +93,9 @@ export function parseArguments<Options extends OptionTable>(
   args: readonly string[],
 ): ParsedArguments<Options> {
   const { options, usage } = table;
-  const config = Object.entries(options).map(([name, { type }]) => [name, { type: type === "flag" ? "boolean" : "string" }] as const);
+  const config = Object.entries(options).map(
+    ([name, option]) => [name, { type: option.type === "flag" ? "boolean" : "string", ...shortOf(option) }] as const,
+  );
   // Not strict: Node's own sentences are long and suggest no name.
   const { tokens } = parseArgs({
     args: [...args],
@@ -119,6 +124,10 @@ export function parseArguments<Options extends OptionTable>(
   });
   return { values: Object.fromEntries(values) as OptionValues<Options>, positionals };
 }
+
+/** `short` of an option that has one. */
+const shortOf = (option: Option): { readonly short?: string } =>
+  option.type === "list" && option.short !== undefined ? { short: option.short } : {};
 
 interface OptionToken {
   readonly name: string;
@@ -171,7 +180,7 @@ export function oneOf<Word extends string>(text: string, words: readonly Word[],
 /** The arguments of a table for `--help`, a line or more for each, `width` characters wide. */
 export function argumentLines({ positionals, options }: Omit<ArgumentTable, "usage">, width: number): readonly string[] {
   const rows = Object.entries(options).map(([name, option]): readonly [string, string] => [
-    `--${name}${option.type === "flag" ? "" : ` ${option.value}`}`,
+    `${option.type === "list" && option.short !== undefined ? `-${option.short}, ` : ""}--${name}${option.type === "flag" ? "" : ` ${option.value}`}`,
     option.description,
   ]);
   return twoColumns([...(positionals ? [[positionals.name, positionals.description] as const] : []), ...rows], width);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS } from "#cli/commands.ts";
 import { INTENT } from "#core/model/labels.ts";
 import { REGISTRATIONS } from "#core/node-pool/registration-health.ts";
-import { FORMER_REPLICAS } from "#installer/karpenter/deployment.ts";
+import { FORMER_REPLICAS } from "#installer/migrate/karpenter-deployment.ts";
 import { INSTALLED } from "#settings/program.ts";
 import { argumentsOf } from "#terminal/command.ts";
 import { parseArguments } from "#terminal/command-line.ts";

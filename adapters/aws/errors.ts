@@ -14,7 +14,7 @@ const THROTTLED = new Set([
   "PriorRequestNotComplete",
 ]);
 
-/** After so long, the attempts of the SDK are over. Whoever shares a pace has slowed down then. */
+/** After so long, the attempts of the SDK are over. Functions that share a pace have slowed down by then. */
 const THROTTLED_RETRY_MS = 10_000;
 
 /** Client faults that pass by themselves, so the request is not to blame. */

@@ -1,12 +1,12 @@
 import type { EC2Client } from "@aws-sdk/client-ec2";
 import { isThrottled } from "./errors.ts";
-import type { RequestPace } from "./request-pace.ts";
+import type { RequestPacer } from "./request-pace.ts";
 
 /**
- * Has each request of a client wait for its turn, retries included, and tells the pace when EC2 throttles one. Returns
- * the same client.
+ * Has each request of a client wait for its turn, retries included, and reports to the pace when EC2 throttles one.
+ * Returns the same client.
  */
-export function pacedEc2(client: EC2Client, pace: RequestPace): EC2Client {
+export function pacedEc2(client: EC2Client, pace: RequestPacer): EC2Client {
   client.middlewareStack.add(
     (next, { commandName = "" }) =>
       async (args) => {

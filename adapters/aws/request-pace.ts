@@ -7,7 +7,7 @@ import { aheadOf, bucketOf, type RequestBucket } from "#core/request-pace/bucket
 import { type Drawn, draw, slowed, untouched } from "#core/request-pace/draw.ts";
 
 /** The pace of requests to EC2. */
-export interface RequestPace {
+export interface RequestPacer {
   /**
    * Resolves when a request of the action may be made. Throws ThrottledError with `retryAfterMs` when that is too far
    * off to wait for.
@@ -21,7 +21,7 @@ export interface RequestPaceOptions {
   readonly store: Pick<NodeClaimStore, "swapPace">;
   /** Account and region, "123456789012/us-west-2": functions with the same share their buckets. */
   readonly account: string;
-  /** Whether nobody waits for these requests. */
+  /** Whether no pod waits for these requests. */
   readonly isBackground?: boolean;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -72,7 +72,7 @@ interface Lane {
  * process, and looks at EC2 are drawn five at a time. While the table does not answer, each function keeps a pace of
  * its own, a tenth of EC2's buckets.
  */
-class SharedRequestPace implements RequestPace {
+class SharedRequestPace implements RequestPacer {
   readonly #options: RequestPaceOptions;
   readonly #now: () => number;
   readonly #lanes = new Map<string, Lane>();
@@ -199,7 +199,7 @@ class SharedRequestPace implements RequestPace {
     lane.aloneUntil = this.#now() + ALONE_MS;
     if (this.#aloneSince !== undefined) return;
     this.#aloneSince = this.#now();
-    log?.error("the pace of requests to EC2 cannot be shared; this function goes on at a tenth of it", { account, error });
+    log?.error("the pace of requests to EC2 cannot be shared; this function continues at a tenth of it", { account, error });
   }
 
   #shareAgain(): void {
@@ -212,4 +212,4 @@ class SharedRequestPace implements RequestPace {
 }
 
 /** The pace of requests to EC2 that the functions of a stack share. */
-export const sharedRequestPace = (options: RequestPaceOptions): RequestPace => new SharedRequestPace(options);
+export const sharedRequestPace = (options: RequestPaceOptions): RequestPacer => new SharedRequestPace(options);

@@ -103,7 +103,7 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
       for (const [kind, ofKind] of Map.groupBy(wanted, queueOf)) {
         const url = options.queues[kind];
         if (url === undefined) {
-          throw new Error(`${URL_VARIABLES[kind]}: is missing, so nobody can be woken for ${kind}; set it to the queue's URL.`);
+          throw new Error(`${URL_VARIABLES[kind]}: is missing, so no function can be woken for ${kind}; set it to the queue's URL.`);
         }
         for (let start = 0; start < ofKind.length; start += MAX_MESSAGES_PER_CALL) {
           const batch = ofKind.slice(start, start + MAX_MESSAGES_PER_CALL);

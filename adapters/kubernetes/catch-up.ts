@@ -21,7 +21,7 @@ export interface CaughtUp<K extends Kind> {
 
 /**
  * A list at its present version, of which only the objects that have changed are read: first names and versions of all,
- * then by name those that the cache has not. This serves when no watch can tell the changes, because the API server has
+ * then by name those that the cache has not. This serves when no watch can send the changes, because the API server has
  * forgotten the version of the cache. An API server keeps the changes of the last 75 s, or the last hundred of a kind
  * when they are older: a function that was asleep for longer, and one that wakes to a burst of pods after a quiet
  * minute, would read 50,000 pods again.

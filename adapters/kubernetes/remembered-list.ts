@@ -17,7 +17,7 @@ export interface Reach {
   readonly open: OpenStream;
   /** A watch without an event for at least this long is assumed to be up to date, ms. */
   readonly quietMs: number;
-  /** Of a list with at least so many objects only those that have changed are read, also when no watch tells them. */
+  /** Of a list with at least so many objects only those that have changed are read, also when no watch sends them. */
   readonly caughtUpFrom: number;
 }
 
@@ -120,7 +120,7 @@ class Remembered<K extends Kind> implements RememberedList<K> {
     return undefined;
   }
 
-  /** The same by a watch alone; "ended" when it cannot tell. */
+  /** The same by a watch alone; "ended" when it cannot send the changes. */
   async #follow(): Promise<string | undefined> {
     const { send, open, quietMs } = this.#reach;
     this.#close();

@@ -39,8 +39,12 @@ import { keyOf, TransactionConflictError } from "./table.ts";
 type Attributes = Record<string, AttributeValue>;
 
 /** A client whose calls end well within a function's time-out: 1 s to connect, 5 s per request, 4 attempts. */
-export function dynamoClient(): DynamoDBClient {
-  return new DynamoDBClient({ maxAttempts: 4, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
+export function dynamoClient(region?: string): DynamoDBClient {
+  return new DynamoDBClient({
+    ...(region !== undefined && { region }),
+    maxAttempts: 4,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 },
+  });
 }
 
 /** Instance type names and requirements shrink to a fifth. */

@@ -6,7 +6,7 @@ import { defineCommand } from "#terminal/command.ts";
 
 export const convertCommand = defineCommand({
   name: "convert",
-  summary: "Makes v1 manifests of those for Karpenter's older APIs (v1alpha5, v1alpha1, v1beta1)",
+  summary: "Converts manifests of Karpenter's older APIs (v1alpha5, v1alpha1, v1beta1) to v1",
   positionals: {
     name: "PATH",
     description: 'files and folders with manifests; "-" is standard input',
@@ -14,10 +14,11 @@ export const convertCommand = defineCommand({
     isList: true,
   },
   options: {
+    filename: { type: "list", short: "f", value: "PATH", description: "the same as PATH, as kubectl takes it" },
     out: { type: "text", value: "FOLDER", description: "an empty folder to write to, file by file; standard output when absent" },
   },
-  run: async ({ values: { out }, positionals: paths }) => {
+  run: async ({ values: { filename, out }, positionals }) => {
     const { convertFiles } = await import("./files.ts");
-    return convertFiles({ paths, ...(out !== undefined && { out }) });
+    return convertFiles({ paths: [...positionals, ...filename], ...(out !== undefined && { out }) });
   },
 });

@@ -72,7 +72,7 @@ function imageProblems(object: JsonObject): readonly string[] {
   if (hasAlias && terms.length > 1) return ["spec.amiSelectorTerms: an alias is the only term; take out it, or the others"];
   return hasAlias || has(mapAt(object, ["spec"]), "amiFamily")
     ? []
-    : ["spec.amiFamily is missing, and no term of amiSelectorTerms has an alias to tell it; name the family that the images are of"];
+    : ["spec.amiFamily is missing, and no term of amiSelectorTerms has an alias that implies it; name the family of the images"];
 }
 
 const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"];

@@ -35,11 +35,12 @@ export async function openSource({
   if (from !== undefined) return openFile(from, cluster);
   if (cluster === undefined) throw new InputError("say whose history to read: --cluster NAME, or --from FILE for what the lab kept");
   if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-  // The SDK's clients read the region from here, as in Lambda.
-  process.env["AWS_REGION"] = region;
   const tableName = await tableOf({ ...(table !== undefined && { table }), ...(stack !== undefined && { stack }) }, region);
-  const { dynamoNodeClaimStore } = await import("#adapters/store/dynamodb-store.ts");
-  return { cluster, now: Date.now(), store: dynamoNodeClaimStore({ tableName }), close: () => {} };
+  const [{ dynamoNodeClaimStore }, { dynamoClient }] = await Promise.all([
+    import("#adapters/store/dynamodb-store.ts"),
+    import("#adapters/store/table-dynamodb.ts"),
+  ]);
+  return { cluster, now: Date.now(), store: dynamoNodeClaimStore({ tableName, client: dynamoClient(region) }), close: () => {} };
 }
 
 async function openFile(file: string, cluster = LAB_CLUSTER): Promise<HistorySource> {
@@ -56,7 +57,7 @@ async function openFile(file: string, cluster = LAB_CLUSTER): Promise<HistorySou
   }
 }
 
-/** Runs `read` on the source and closes it. Errors of AWS become an InputError, because the caller can mend them. */
+/** Runs `read` on the source and closes it. Errors of AWS become an InputError, because the caller can fix them. */
 export async function withSource<T>(choice: SourceChoice, read: (source: HistorySource) => Promise<T>): Promise<T> {
   const source = await openSource(choice);
   try {

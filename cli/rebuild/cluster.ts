@@ -21,8 +21,6 @@ export interface RebuildOptions extends TableChoice {
  */
 export async function rebuildCluster({ cluster, region, apply, ...choice }: RebuildOptions): Promise<string> {
   if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-  // The SDK's clients read the region from here, as in Lambda.
-  process.env["AWS_REGION"] = region;
   const table = await tableOf(choice, region);
   try {
     const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });

@@ -51,9 +51,9 @@ function row({ what, machine, why, outcome }: RebuildStep, done: string): string
 function summary(cluster: string, steps: readonly RebuildStep[], apply: boolean): string {
   const writes = steps.filter(({ write }) => write !== undefined).length;
   if (steps.length === 0) return `Nothing is missing in cluster ${cluster}.`;
-  const rest = steps.length > writes ? ` ${steps.length - writes} for a person to mend.` : "";
+  const rest = steps.length > writes ? ` ${steps.length - writes} for a person to fix.` : "";
   if (writes === 0) return rest.trim();
   return apply
-    ? `${writes} written; the next sweep goes on from there.${rest}`
+    ? `${writes} written; the next sweep continues from there.${rest}`
     : `${writes} to write. Nothing was written: do it with --apply.${rest}`;
 }

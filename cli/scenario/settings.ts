@@ -13,7 +13,7 @@ export function decisionSettingsOf(given: readonly string[]): Partial<Settings> 
   return settings;
 }
 
-/** Of a file nobody knows its cluster's name, so that only amounts and schedules for every cluster hold. */
+/** A file does not name its cluster, so that only amounts and schedules for every cluster hold. */
 const NAMELESS = "";
 
 /**

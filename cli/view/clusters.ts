@@ -123,7 +123,7 @@ export function clusterSource(
     return undefined;
   };
 
-  /** What happened in so many days; read anew each minute, a longer time more rarely. */
+  /** What happened in so many days; read again each minute, a longer time more rarely. */
   const pastOf = async (own: Kept, days: number, history: NonNullable<Readable["history"]>): Promise<PastOverview | undefined> => {
     const { overview, state } = own;
     if (overview === undefined || state === undefined) return undefined;
@@ -210,7 +210,7 @@ function figuresOf({ at, cost, nodes, pods, waiting, claims }: ClusterOverview):
   };
 }
 
-/** Time alone may change what is decided, so a cluster at rest is looked at anew so often. */
+/** Time alone may change what is decided, so an idle cluster is read again so often. */
 const RENEW_MS = 60_000;
 
 function withTime(settings: Settings, cluster: string): DecisionSettings {

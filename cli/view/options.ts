@@ -41,7 +41,7 @@ export interface ViewOptions {
   readonly isTerminal: boolean;
 }
 
-/** The options that the parsed words stand for. Throws InputError or ArgumentError. */
+/** The options of the parsed words. Throws InputError or ArgumentError. */
 export function viewOptions({
   values,
   positionals: [file],

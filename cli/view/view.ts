@@ -95,7 +95,7 @@ export function shortName(context: string): string {
 async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partial<Settings>): Promise<readonly Readable[]> {
   const [{ openLive }, { kubeconfigCluster }] = await Promise.all([
     import("../what-if/live.ts"),
-    import("#installer/installation/kubeconfig.ts"),
+    import("#installer/account/kubeconfig.ts"),
   ]);
   const named = await Promise.all(
     clusters.map(async (choice) =>
@@ -120,7 +120,7 @@ async function liveClusters({ clusters, allOfStack }: ViewOptions, given: Partia
         try {
           return await (await opened).read();
         } catch (error) {
-          // Credentials may have expired: the next look connects anew.
+          // Credentials may have expired: the next read connects again.
           opened = undefined;
           throw error;
         }
@@ -140,7 +140,7 @@ async function withAdded(
     import("@aws-sdk/client-dynamodb"),
     import("#adapters/store/cluster-records.ts"),
     import("#adapters/store/table-dynamodb.ts"),
-    import("#installer/installation/serving.ts"),
+    import("#installer/account/serving.ts"),
   ]);
   const records = await clusterRecords(dynamoTable({ name: tableName, client: new DynamoDBClient({ region }) })).list();
   return servingBy(named, records).names;

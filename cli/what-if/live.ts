@@ -18,7 +18,7 @@ import { type ClusterStateDeps, readClusterState } from "#functions/shared/clust
 import { instanceTypesFor } from "#functions/shared/instance-types.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
-import { explained, type KubeconfigCluster, kubeconfigCluster } from "#installer/installation/kubeconfig.ts";
+import { explained, type KubeconfigCluster, kubeconfigCluster } from "#installer/account/kubeconfig.ts";
 import { ConfigError } from "#settings/config.ts";
 import type { Settings } from "#settings/setting-table.ts";
 import { InputError } from "#terminal/input-error.ts";
@@ -191,8 +191,6 @@ function regionOf(nodes: readonly Node[]): string | undefined {
 async function throughStack(cluster: string, { region = process.env["AWS_REGION"], ...choice }: LiveChoice): Promise<LiveDeps> {
   if (region === undefined || region === "")
     throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-  // The SDK's clients read the region from here, as in Lambda.
-  process.env["AWS_REGION"] = region;
   const [{ tableOf }, { wireBase }, { wireClusters }] = await Promise.all([
     import("../stack-table.ts"),
     import("#functions/wiring/base.ts"),

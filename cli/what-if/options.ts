@@ -87,7 +87,7 @@ export interface ChangeRequest {
 
 const HELP = `see ${PROGRAM} what-if --help`;
 
-/** The options that the parsed words stand for. Throws InputError or ArgumentError. */
+/** The options of the parsed words. Throws InputError or ArgumentError. */
 export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<typeof WHAT_IF_OPTIONS>): WhatIfOptions {
   const { context, kubeconfig, cluster, region, save, table, stack } = values;
   const live = Object.entries({ context, kubeconfig, cluster }).flatMap(([name, value]) => (value === undefined ? [] : [name]));

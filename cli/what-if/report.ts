@@ -83,7 +83,7 @@ function summary({ answer, now, fromScratch }: Report): readonly string[] {
     ...lines,
     ...besides(
       "from scratch",
-      `${counted(nodes, "node")}, ${perHour(pricePerHour)}, if all were bought anew${changed ? " under the change" : ""}`,
+      `${counted(nodes, "node")}, ${perHour(pricePerHour)}, if all were launched now${changed ? " under the change" : ""}`,
     ),
   ];
 }

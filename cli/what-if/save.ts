@@ -133,7 +133,7 @@ function decisive(annotations: unknown): unknown {
   return Object.fromEntries(Object.entries(annotations as Readonly<Record<string, string>>).filter(([key]) => READ_ANNOTATIONS.test(key)));
 }
 
-/** User data often hold secrets, so a hash stands for them: it shows whether they have changed. */
+/** User data often hold secrets, so a hash replaces them: it shows whether they have changed. */
 function withoutUserData(nodeClass: EC2NodeClass): EC2NodeClass {
   const { userData } = nodeClass.spec;
   return userData === undefined

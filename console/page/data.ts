@@ -55,7 +55,7 @@ export const useScene = (scene: string | undefined, revision: number): ClusterOv
 export const usePods = (scene: string | undefined, revision: number): readonly PodOverview[] | undefined =>
   useDocument<readonly PodOverview[]>(pathOf(scene, "pods"), revision);
 
-/** The days that the page tells of; the history is kept for thirty unless HISTORY_DAYS says otherwise. */
+/** The days that the page shows; the history is kept for thirty unless HISTORY_DAYS says otherwise. */
 export const SPANS = [1, 7, 30] as const;
 
 /** How often a longer time than a day is read again while it is shown, ms. */

@@ -14,7 +14,7 @@ interface DetailsProps {
   readonly overview: ClusterOverview;
   readonly node: NodeOverview;
   readonly pods: readonly PodOverview[] | undefined;
-  /** The cluster whose history tells how the node came; undefined where none is read. */
+  /** The cluster whose history says how the node came; undefined where none is read. */
   readonly storyOf: string | undefined;
   readonly onClose: () => void;
 }
@@ -23,7 +23,7 @@ interface DetailsProps {
 export function Details({ overview, node, pods, storyOf, onClose }: DetailsProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   const { name } = node;
-  // Whoever closes the details goes on where they were.
+  // Closing the details returns to the former place.
   useEffect(() => {
     const before = document.activeElement;
     return () => {

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { ClusterOverview, NodeOverview, Verdict } from "#core/insight/overview/types.ts";
+import type { ClusterOverview, NodeOverview, NodeVerdict } from "#core/insight/overview/types.ts";
 import { counted, duration, money, price } from "./format.ts";
 import { type Column, Grid } from "./grid.tsx";
 import { Badge, Bar, Search } from "./parts.tsx";
@@ -16,7 +16,7 @@ function shareOf(node: NodeOverview, name: string): number {
   return allocatable === 0 ? 0 : (100 * requested) / allocatable;
 }
 
-export const VERDICTS: Readonly<Record<Verdict, string>> = {
+export const VERDICTS: Readonly<Record<NodeVerdict, string>> = {
   goes: "goes",
   next: "goes later",
   leaving: "leaving",

@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from "preact";
-import type { Room } from "#core/insight/overview/types.ts";
+import type { NodeResource } from "#core/insight/overview/types.ts";
 import { SPANS } from "./data.ts";
 import { amount, percent } from "./format.ts";
 import type { Go } from "./route.ts";
 
 /** How much of a node's resource pods ask for: a bar with its share. */
-export function Bar({ room }: { readonly room: Room | undefined }): JSX.Element {
+export function Bar({ room }: { readonly room: NodeResource | undefined }): JSX.Element {
   if (room === undefined || room.allocatable === 0) return <span class="faint">–</span>;
   const share = room.requested / room.allocatable;
   const text = `${percent(share)}: ${amount(room.requested, room.name)} of ${amount(room.allocatable, room.name)}`;
@@ -92,7 +92,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
   );
 }
 
-/** Chooses of how many days the history tells. */
+/** Chooses how many days of history are shown. */
 export function SpanChoice({ days, go }: { readonly days: number; readonly go: Go }): JSX.Element {
   return (
     <label class="span">

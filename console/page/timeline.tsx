@@ -7,7 +7,7 @@ import type { Go } from "./route.ts";
 
 /** How fast a story is played: seconds of virtual time in a second. */
 const SPEEDS = [5, 10, 30, 120] as const;
-/** A pause of the story is passed in this many ms of virtual time at most: nobody watches an idle cluster. */
+/** A pause of the story is passed in this many ms of virtual time at most: an idle cluster shows nothing. */
 const MAX_PAUSE_MS = 15_000;
 
 interface TimelineProps {
@@ -15,7 +15,7 @@ interface TimelineProps {
   readonly story: Story;
   /** Index of the frame that is shown. */
   readonly frame: number;
-  /** Nobody has chosen a time: the story plays by itself, so that a newcomer sees what the product does. */
+  /** No time is chosen: the story plays by itself, so that a newcomer sees what the product does. */
   readonly isFresh: boolean;
   readonly go: Go;
 }

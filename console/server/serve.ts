@@ -21,7 +21,7 @@ export class PortError extends Error {}
 
 const ADDRESS = "127.0.0.1";
 
-/** 192 bits: nobody guesses them, and a URL of them is still short enough to copy. */
+/** 192 bits: they cannot be guessed, and a URL of them is still short enough to copy. */
 const TOKEN_BYTES = 24;
 
 /** Shorter answers are not worth packing. */

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from "../lib/json.ts";
  * schema refuses such a block as Karpenter 1.14 does, later Karpenter versions fill it in.
  *
  * Values that follow from other fields (a family from its alias, devices from a family) are not written, because they
- * would contradict the next edit of those fields. A field that has not the expected shape is left for the schema to
+ * would contradict the next edit of these fields. A field that has not the expected shape is left for the schema to
  * refuse.
  */
 export function withDefaults(object: JsonObject): JsonObject {

@@ -99,7 +99,7 @@ export interface LogEvents {
   };
   "deleting unhealthy node": { readonly NodeClaim: Named; readonly Node: Named; readonly condition: string };
   "garbage collected node": { readonly Node: Named; readonly "provider-id": string | undefined };
-  /** The message goes on: " via replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
+  /** The message continues: " via replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
   "disrupting nodeclaim(s)": CommandFields & { readonly "replacement-nodeclaims": readonly string[] };
   "initiating delete from interruption message": MachineFields & {
     readonly NodeClaim: Named;
@@ -177,7 +177,7 @@ export function logEvent<M extends LogMessage>(log: Log, message: M, fields: Log
  */
 type CoreFields<M extends LogMessage> = Omit<LogEvents[M], "NodeClaim">;
 
-/** The line of an event as an action of the core carries it; `via` is the rest of a message that goes on. */
+/** The line of an event as an action of the core carries it; `via` is the rest of a message that continues. */
 export function lineOf<M extends LogMessage>(message: M, fields: CoreFields<M>, via?: string) {
   const line: { readonly level: "info" | "error"; readonly message: string; readonly fields: LogFields } = {
     level: LOG_EVENTS[message].level,
@@ -187,7 +187,9 @@ export function lineOf<M extends LogMessage>(message: M, fields: CoreFields<M>, 
   return line;
 }
 
-/** The event of a log line by its message, of a message that goes on by its beginning; undefined for any other line. */
+/**
+ * The event of a log line by its message, of a message that continues by its beginning; undefined for any other line.
+ */
 export function eventOf(message: string): LogMessage | undefined {
   const beginning = message.replace(/ via .*$/s, "");
   return Object.hasOwn(LOG_EVENTS, beginning) ? (beginning as LogMessage) : undefined;

@@ -8,7 +8,7 @@ import { MAX_REPLICAS, MAX_VIRTUAL_PODS } from "./replicas.ts";
 import { ACTIVE_CAPACITY, type Resolution } from "./resolve.ts";
 
 /** Where a plan puts the virtual pods of one buffer. */
-export interface Placement {
+export interface BufferPlacement {
   /** Pods on nodes that exist or are launched. */
   readonly existing: number;
   /** Pods on nodes that are planned, or written and not launched. */
@@ -21,7 +21,7 @@ export interface Placement {
  * Where a plan puts a buffer's virtual pods. `nominated` holds the UIDs of pods that a NodeClaim was written for, as in
  * Snapshot: plans leave those pods out until the NodeClaim is launched.
  */
-export function placementOf({ pods }: Pick<Headroom, "pods">, plan: Plan, nominated: ReadonlyMap<string, string>): Placement {
+export function placementOf({ pods }: Pick<Headroom, "pods">, plan: Plan, nominated: ReadonlyMap<string, string>): BufferPlacement {
   const keys = new Set(pods.map(podKey));
   const count = (places: readonly { readonly pods: readonly string[] }[]): number =>
     places.reduce((sum, place) => sum + place.pods.filter((pod) => keys.has(pod)).length, 0);
@@ -37,7 +37,12 @@ export function placementOf({ pods }: Pick<Headroom, "pods">, plan: Plan, nomina
  * A buffer's status after a run; an equal value when nothing has changed
  * (karpenter: pkg/controllers/provisioning/buffers.go, computeProvisioningCondition).
  */
-export function bufferStatus(buffer: CapacityBuffer, resolution: Resolution, placement: Placement, now: number): CapacityBufferStatus {
+export function bufferStatus(
+  buffer: CapacityBuffer,
+  resolution: Resolution,
+  placement: BufferPlacement,
+  now: number,
+): CapacityBufferStatus {
   const { metadata, spec, status = {} } = buffer;
   const at = { now, ...(metadata.generation !== undefined && { generation: metadata.generation }) };
   let conditions: readonly Condition[] = status.conditions ?? [];
@@ -68,7 +73,7 @@ function readyForProvisioning(resolution: Resolution): ConditionChange {
   return { type, status: "True", reason: "Resolved", message: `The pods' shape and number are known${capped}` };
 }
 
-function provisioning(resolution: Resolution, { existing, onTheirWay, errors }: Placement): ConditionChange {
+function provisioning(resolution: Resolution, { existing, onTheirWay, errors }: BufferPlacement): ConditionChange {
   const type = "Provisioning";
   if (!resolution.ready) {
     const message = "No room is made before ReadyForProvisioning is True";

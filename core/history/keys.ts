@@ -74,7 +74,7 @@ export function inOrder(entries: readonly HistoryEntry[]): readonly HistoryEntry
 /** The day (UTC) that an entry is kept under: "2026-11-25". */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Days that one question reaches back from its end: each is a query, and nobody keeps more. */
+/** Days that one question reaches back from its end: each is a query, and no table keeps more. */
 const MAX_DAYS = 1_000;
 
 /** The days (UTC) from `since` to `until` (ms, exclusive), in order; of a longer range the latest MAX_DAYS. */

@@ -3,10 +3,10 @@ import type { Pod } from "../model/pod.ts";
 import { podKey } from "../pods/predicates.ts";
 import { creationTimes, MAX_PODS } from "./planned.ts";
 
-/** A pod that two plans place differently is told again after so long at the earliest, ms. */
+/** A pod that two plans place differently is written again after so long at the earliest, ms. */
 const MIN_CHANGE_MS = 60_000;
 
-/** What was last told of a pod that waits. */
+/** The last entry of a pod that waits. */
 export interface ToldPlace {
   /** The subject of its entry: "nodeclaim/NAME" or "node/NAME". */
   readonly subject: string;
@@ -14,7 +14,7 @@ export interface ToldPlace {
   readonly at: number;
 }
 
-/** Whether nothing is to be told of a pod that waits for `subject` at `now` (ms), as far as `last` says. */
+/** Whether no entry is due for a pod that waits for `subject` at `now` (ms), as far as `last` says. */
 export function isToldOf(last: ToldPlace | undefined, subject: string, now: number): boolean {
   return last !== undefined && (last.subject === subject || now - last.at < MIN_CHANGE_MS);
 }
@@ -23,8 +23,8 @@ export function isToldOf(last: ToldPlace | undefined, subject: string, now: numb
 export type NominatedAbout = Omit<PodsNominated, "type" | "pods" | "podCount" | "waitedMs">;
 
 /**
- * The entry for pods that wait for a machine; undefined when `known`, the entries about it, tell of each. A pod of a
- * StatefulSet has the name of the one before it, so an entry that is older than the pod tells nothing of it.
+ * The entry for pods that wait for a machine; undefined when `known`, the entries about it, cover each. A pod of a
+ * StatefulSet has the name of the one before it, so an entry that is older than the pod says nothing about it.
  */
 export function nominatedEntry(about: NominatedAbout, pods: readonly Pod[], known: readonly HistoryEntry[]): PodsNominated | undefined {
   const createdAt = creationTimes(pods);

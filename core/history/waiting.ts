@@ -38,7 +38,7 @@ const withoutNumbers = (text: string): string => text.replace(/\d+(\.\d+)?/g, "0
 
 /**
  * The entries to write for the pods that wait at `now` (ms): one for each controller, and only where there is something
- * new to say. `known` are the waits that were written within the last day; a wait that was seen not long ago goes on.
+ * new to say. `known` are the waits that were written within the last day; a wait that was seen not long ago continues.
  */
 export function waitsToWrite(
   cluster: string,
@@ -79,7 +79,7 @@ export function waitsToWrite(
   return roundRobin(entries, ({ namespace }) => namespace, Math.floor(now / MIN_CHANGE_MS)).slice(0, MAX_GROUPS);
 }
 
-/** Whether the pod is, or may be, one of those that waited: their names are listed up to a bound. */
+/** Whether the pod is, or may be, one of the pods that waited: their names are listed up to a bound. */
 export function waitedWith(
   { namespace, owner, pods, podCount }: PodsWaited,
   pod: { readonly namespace: string; readonly name: string },

@@ -4,7 +4,7 @@ import { wrap } from "./wrap.ts";
 const SECOND_COLUMN = /^ *\S.*? {2,}(?=\S)/;
 
 /**
- * A text with lines of at most `width` characters: what is too long goes on under its own column. A word that has no
+ * A text with lines of at most `width` characters: what is too long continues under its own column. A word that has no
  * room there is indented less.
  */
 export function fitted(text: string, width: number): string {

@@ -48,7 +48,7 @@ export function littleEndian(value: bigint): readonly number[] {
   return [0n, 8n, 16n, 24n, 32n, 40n, 48n, 56n].map((shift) => Number((value >> shift) & 0xffn));
 }
 
-/** Stands for half of a surrogate pair, as in all encoders. */
+/** Replaces half of a surrogate pair, as in all encoders. */
 const REPLACEMENT = 0xfffd;
 
 /**

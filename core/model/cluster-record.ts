@@ -4,11 +4,11 @@
 import { isJsonObject } from "../lib/json.ts";
 
 /**
- * `adding`: its installation has begun, and nobody works for it yet. `served`: the functions work for it. `leaving`:
- * its nodes are drained and nothing is planned any more. `left`: nobody works for it; what it had in the account is
+ * `adding`: its installation has begun, and no function serves it yet. `served`: the functions work for it. `leaving`:
+ * its nodes are drained and nothing is planned any more. `left`: no function serves it; what it had in the account is
  * being removed, or the stack's settings still name it.
  */
-export type ClusterState = "adding" | "served" | "leaving" | "left";
+export type ClusterRecordState = "adding" | "served" | "leaving" | "left";
 
 /** The roles in which functions reach what a cluster has in AWS. */
 export interface ClusterRoles {
@@ -18,7 +18,7 @@ export interface ClusterRoles {
 
 export interface ClusterRecord {
   readonly name: string;
-  readonly state: ClusterState;
+  readonly state: ClusterRecordState;
   /** Counts the writes; a write names the version that was read. 0 before the first. */
   readonly version: number;
   /** Where wake-ups come from: "audit", "notify", "sweep". Empty for a cluster that the stack's settings name. */
@@ -35,7 +35,7 @@ export interface UnreadableCluster {
   readonly problem: string;
 }
 
-const STATES: ReadonlySet<unknown> = new Set<ClusterState>(["adding", "served", "leaving", "left"]);
+const STATES: ReadonlySet<unknown> = new Set<ClusterRecordState>(["adding", "served", "leaving", "left"]);
 const ROLE_ARN = /^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+$/;
 
 /** Reads a stored record. What a later version has added is left out. */
@@ -51,7 +51,7 @@ export function readClusterRecord(name: string, stored: unknown): ClusterRecord 
   const found = roles === undefined ? undefined : rolesOf(roles);
   if (roles !== undefined && found === undefined) return unreadable("its roles are not the ARNs of lifecycle and catalog");
   return {
-    ...{ name, state: state as ClusterState, version, sources },
+    ...{ name, state: state as ClusterRecordState, version, sources },
     ...(logGroup !== undefined && { logGroup }),
     ...(found !== undefined && { roles: found }),
   };

@@ -10,7 +10,7 @@ export interface Transition {
 /**
  * The conditions whose status differs. A condition that appears is a transition from Unknown while the object has no
  * Ready yet, because Karpenter's objects begin with Unknown conditions; one that appears later, such as Drifted, is
- * none, as in Karpenter (operatorpkg's status controller tells of a type only when it has seen the type before).
+ * none, as in Karpenter (operatorpkg's status controller reports a type only when it has seen the type before).
  */
 export function transitionsOf(before: readonly Condition[] | undefined, after: readonly Condition[] | undefined): readonly Transition[] {
   const begins = conditionOf(before, "Ready") === undefined;

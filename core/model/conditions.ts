@@ -21,7 +21,7 @@ export function isTrue(conditions: readonly Condition[] | undefined, type: strin
 }
 
 /**
- * Conditions of NodePools and EC2NodeClasses that tell something beside whether the object is Ready: a False one is no
+ * Conditions of NodePools and EC2NodeClasses that do not count for Ready: a False one is no
  * fault.
  */
 export const BESIDE_READY: ReadonlySet<string> = new Set(["Asleep", "Drifted", "NodeRegistrationHealthy"]);

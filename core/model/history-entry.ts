@@ -12,7 +12,7 @@ interface Entry {
 /** What every entry about a NodeClaim has. */
 interface ClaimEntry extends Entry {
   readonly nodeClaim: string;
-  /** Tells two NodeClaims of one name apart: made from the intentId of the record. */
+  /** Distinguishes two NodeClaims of one name: made from the intentId of the record. */
   readonly intent: string;
   /** "" for a NodeClaim without one. */
   readonly nodePool: string;
@@ -198,7 +198,9 @@ export interface Collected extends ClaimEntry {
   readonly launchedAt: number;
 }
 
-/** Pods that no plan could place: one for each controller, wait and day (UTC), written again as the wait goes on. */
+/**
+ * Pods that no plan could place: one for each controller, wait and day (UTC), written again while the wait continues.
+ */
 export interface PodsWaited extends Entry {
   readonly type: "PodsWaited";
   readonly namespace: string;
@@ -215,7 +217,7 @@ export interface PodsWaited extends Entry {
 
 /**
  * A plan places pods on a machine that is on its way already, or on a node that runs and that kube-scheduler has not
- * bound them to: what they wait for. Each pod is told once for each NodeClaim.
+ * bound them to: what they wait for. Each pod has one entry for each NodeClaim.
  */
 export interface PodsNominated extends ClaimEntry {
   readonly type: "PodsNominated";
@@ -232,7 +234,7 @@ export interface PodsNominated extends ClaimEntry {
 
 /**
  * One thing that was decided or happened, as the history keeps it. Entries are written with the record or command that
- * they tell of, in one transaction, so a kill leaves both or neither.
+ * they are about, in one transaction, so a kill leaves both or neither.
  * @example
  * { type: "Registered", cluster: "prod", at: 1764057600000, nodeClaim: "default-x7k2p", node: "ip-10-0-1-2", … }
  */

@@ -6,7 +6,7 @@ import type { NodeClaimRecord } from "./node-claim-record.ts";
  * Finds the NodeClaim that has the instance which another NodeClaim names. The status of a NodeClaim may name any
  * instance: a copy under another name does, and so does one that was forged. The record says which NodeClaim an
  * instance was launched for.
- * @returns the owner's record; undefined when the instance is the NodeClaim's own, or nobody's
+ * @returns the owner's record; undefined when the instance is the NodeClaim's own, or of no NodeClaim
  * @example
  * const otherOwnerOf = otherOwners(records);
  * const isLeftAlone = otherOwnerOf(claim) !== undefined;

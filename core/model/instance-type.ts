@@ -25,6 +25,8 @@ export interface Offering {
   readonly reservationInterruptible?: boolean;
   /** Instances left in the reservation. */
   readonly reservationCapacity?: number;
+  /** Instances of the reservation that the cluster may use, those in use included. */
+  readonly reservationSize?: number;
 }
 
 /**

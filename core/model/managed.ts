@@ -9,7 +9,7 @@ export const NODE_CLASS_KIND = "EC2NodeClass";
 /**
  * Whether a NodeClass is served here. The CustomResourceDefinitions of NodePools and NodeClaims are shared by all
  * controllers of a cluster, such as EKS Auto Mode; the reference to the NodeClass says whose an object is. An object
- * without a reference is nobody else's.
+ * without a reference belongs to no other controller.
  */
 export function isServed(ref: NodeClassReference | undefined): boolean {
   return !ref || (ref.group === NODE_CLASS_GROUP && ref.kind === NODE_CLASS_KIND);
@@ -24,7 +24,7 @@ export const isManagedPool = ({ spec }: Pick<NodePool, "spec">): boolean => isSe
 /**
  * Whether a node was launched from another controller's NodeClass. A controller labels its nodes with the NodeClass,
  * under the key GROUP/KIND in small letters (karpenter: pkg/apis/v1/labels.go, NodeClassLabelKey). A node without such
- * a label may belong to nobody, or may be ours and not registered yet.
+ * a label may belong to no controller, or may be ours and not registered yet.
  */
 export function isOthersNode({ metadata }: Pick<Node, "metadata">): boolean {
   const labels = metadata.labels ?? {};

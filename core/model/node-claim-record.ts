@@ -128,7 +128,7 @@ export interface LaunchGroupPlan {
   readonly members: readonly string[];
   /** The most that any of them requests of each resource: an instance type must hold it. */
   readonly requests: ResourceList;
-  /** Of offerings with one price the zone that EC2 is told first, as a place in the order of all zones. */
+  /** Of offerings with one price the zone that EC2 gets first, as a place in the order of all zones. */
   readonly zoneTurn: number;
   /** How long a member waits for the others, ms. */
   readonly joinMs: number;

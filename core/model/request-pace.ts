@@ -13,7 +13,7 @@ export interface RequestPace {
   readonly share: number;
   /** When EC2 throttled last, ms since the epoch; 0 for never. */
   readonly sharedAt: number;
-  /** Callers that were sent away have been told to come again at times up to this one, ms since the epoch. */
+  /** Callers that were sent away are due again at times up to this one, ms since the epoch. */
   readonly toldUntil: number;
 }
 

@@ -32,9 +32,9 @@ export interface Snapshot {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly nodePools: readonly NodePool[];
-  /** NodePools that another controller serves: no node is made from them, which pods are told. */
+  /** NodePools that another controller serves: no node is made from them, and reasons of pods say so. */
   readonly otherPools?: readonly NodePool[];
-  /** NodePools that cannot be read, by name, with the reason: no node is made from them, which pods are told. */
+  /** NodePools that cannot be read, by name, with the reason: no node is made from them, and reasons of pods say so. */
   readonly unreadablePools?: ReadonlyMap<string, string>;
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];

@@ -102,7 +102,7 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
     else {
       const sorted = [...subnets].sort((a, b) => b.availableIps - a.availableIps || (a.id < b.id ? -1 : 1));
       const listed = sorted.map(({ id, zone, zoneId }) => ({ id, zone, zoneID: zoneId }));
-      // Each launch changes the order, and compares the free addresses anew: that alone is nothing to write.
+      // Each launch changes the order, and compares the free addresses again: that alone is nothing to write.
       if (!equalJson(byId(listed), byId(status.subnets ?? []))) status = { ...status, subnets: listed };
       set(
         verdict(

@@ -2,7 +2,7 @@ import { NODE_CLASS_GROUP } from "../model/labels.ts";
 import { isServed, NODE_CLASS_KIND } from "../model/managed.ts";
 import type { NodePool } from "../model/node-pool.ts";
 
-/** Groups of NodeClasses that other controllers serve, and the names of those controllers. */
+/** Groups of NodeClasses that other controllers serve, and the names of the controllers. */
 const OWNERS: Readonly<Record<string, string>> = { "eks.amazonaws.com": "EKS Auto Mode" };
 
 /** The controller that serves a group of NodeClasses; undefined for a group that is not known. */

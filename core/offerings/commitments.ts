@@ -133,9 +133,9 @@ export function withReading(readings: readonly PaidReadings[], latest: PaidReadi
 }
 
 /**
- * What a cluster may count on: what its own machines use of each commitment, and what nobody uses. Pods that wait may
- * use what the latest reading leaves; pods that run move only to what was left for the last hour, and from a machine
- * only when it was not paid for in the last hour.
+ * What a cluster may count on: what its own machines use of each commitment, and what no machine uses. Pods that wait
+ * may use what the latest reading leaves; pods that run move only to what was left for the last hour, and from a
+ * machine only when it was not paid for in the last hour.
  * @param now ms since the epoch
  */
 export function paidShares(readings: readonly PaidReadings[], cluster: string, now: number, isForPods: boolean): readonly PaidShare[] {

@@ -47,5 +47,6 @@ export function reservedOffering(
     reservationType,
     reservationInterruptible: interruptible,
     reservationCapacity: left,
+    reservationSize: usableInstanceCount,
   };
 }

@@ -15,7 +15,7 @@ interface Metric {
   /** Upper bounds of a histogram's buckets, as Karpenter has them; DURATION_BUCKETS when absent. */
   readonly buckets?: readonly number[];
   /**
-   * How long a gauge is told to scrapers after it was set, ms; a day when absent. A gauge that nothing sets to 0 once
+   * How long a gauge is given to scrapers after it was set, ms; a day when absent. A gauge that nothing sets to 0 once
    * its reason is gone needs one, of a few of the periods in which it is set while the reason lasts.
    */
   readonly staysMs?: number;

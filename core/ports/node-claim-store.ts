@@ -78,7 +78,7 @@ export interface NodeClaimStore {
   /** As `remove`. */
   removeCommand(command: CommandRecord, history?: readonly HistoryEntry[]): Promise<void>;
 
-  /** Writes entries that tell of no record: those of the same key (core/history/keys.ts) are replaced. */
+  /** Writes entries without a record: those of the same key (core/history/keys.ts) are replaced. */
   addHistory(entries: readonly HistoryEntry[]): Promise<void>;
   /** The entries of a cluster in the range, as far as they are kept, in the order of time; eventually consistent. */
   history(cluster: string, range: HistoryRange): Promise<readonly HistoryEntry[]>;

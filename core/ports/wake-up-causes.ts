@@ -49,7 +49,7 @@ export const WAKE_UP_CAUSES = {
     NodeOverlayChanged: { words: (name: string) => `NodeOverlay ${name} changed` },
     /** The pods of a NodeClaim need another node; the detail is why the NodeClaim is terminated, and its name. */
     NodeClaimTerminating: { words: (reasonAndName: string) => reasonAndName },
-    /** kube-scheduler can be told the name of a node that pods were planned for. */
+    /** kube-scheduler can be given the name of a node that pods were planned for. */
     NodeRegistered: { words: (claim: string) => `${claim} is registered` },
     /** A node takes pods now: pods that were meant for it and found no room there need another one. */
     NodeInitialized: { words: (claim: string) => `${claim} is initialized` },

@@ -34,7 +34,7 @@ type CausedBy<K extends "provision" | "disruption" | "catalog"> = WakeUpReason<K
 
 /**
  * How long every wake-up for a plan is held back, ms, so that those of one moment become one: the plan begins after
- * each wake-up that it stands for.
+ * each wake-up that it serves.
  */
 export const PLAN_HELD_BACK_MS = 1_000;
 

@@ -9,7 +9,7 @@ export interface BatchingWindow {
   /** BATCH_MAX_DURATION: the window ends this long after its first pod. */
   readonly maxMs: number;
   /**
-   * How many pods the wake-up stands for: the queue has held it back, and unless there are more new pods than these, no
+   * How many pods the wake-up is for: the queue has held it back, and unless there are more new pods than these, no
    * pod has come since.
    */
   readonly announced: number;
@@ -17,7 +17,7 @@ export interface BatchingWindow {
   readonly plannedAt: number;
 }
 
-/** The API server stamps conditions with whole seconds: a stamp stands for the second that begins with it. */
+/** The API server stamps conditions with whole seconds: a stamp means the second that begins with it. */
 const STAMP_STEP_MS = 1_000;
 
 /**

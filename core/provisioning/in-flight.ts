@@ -22,7 +22,7 @@ export function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly
   );
 }
 
-/** What is known of a NodeClaim in flight: its record, or the part of one that the NodeClaim tells by itself. */
+/** What is known of a NodeClaim in flight: its record, or the part of one that the NodeClaim itself has. */
 type Coming = Pick<NodeClaimRecord, "name" | "nodePool" | "manifest" | "instanceTypes" | "instance">;
 
 /**

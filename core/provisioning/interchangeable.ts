@@ -9,10 +9,10 @@ export interface Waiting {
 }
 
 /**
- * Which of these pods, all of which wait for nodes, must each be told its own node, so that all that have a place find
- * room: none or all.
+ * Which of these pods, all of which wait for nodes, must each be nominated to its own node, so that all that have a
+ * place find room: none or all.
  *
- * Pods that scheduling cannot tell apart may take each other's places: whichever of them comes first, as many of them
+ * Pods that scheduling cannot distinguish may take each other's places: whichever of them comes first, as many of them
  * fit as were planned. So pods of one kind need no nominations. Of several kinds each pod does, because kube-scheduler
  * clears the nomination of a pod that it tries while the pod's node is not open yet. Until the pod is tried again,
  * nothing keeps its room from a pod without a nomination, and a pod that has one goes to its own node.
@@ -30,7 +30,7 @@ function hasSeveralRules({ spec }: Pod): boolean {
   return spreads.length + apart.length > 1;
 }
 
-/** Equal texts only for pods that kube-scheduler cannot tell apart. A pod with volumes of its own is like no other. */
+/** Equal texts only for pods that kube-scheduler cannot distinguish. A pod with volumes of its own is like no other. */
 function kindOf(pod: Pod): string {
   const { metadata, spec } = pod;
   const { containers = [], initContainers = [], overhead, resources, resourceClaims, volumes = [] } = spec;

@@ -39,9 +39,9 @@ export function launchHash({ metadata: { labels, annotations }, spec }: Pick<Nod
 }
 
 /**
- * The intents of one plan, of which those that may become the same machines are told to launch together, at most
+ * The intents of one plan, of which those that may become the same machines launch together, at most
  * `MAX_GROUP` at a time. NodeClaims that may be launched in several zones form a group for each zone, because of zones
- * with one price EC2 takes the first that it is told, and their nodes should be spread. Equal intents give equal
+ * with one price EC2 takes the first that it gets, and their nodes should be spread. Equal intents give equal
  * groups.
  * @param least fewer are launched one by one, as soon as each is ready: EC2's burst of calls has room for them; absent:
  * all are
@@ -91,7 +91,7 @@ function zonesOf(manifest: NodeClaim | undefined): number {
   return Math.min(USUAL_ZONES, ...zones.map(({ values = [] }) => Math.max(values.length, 1)));
 }
 
-/** The group of those that an answer gave no instance; undefined when only one is left. */
+/** The group of the members that an answer gave no instance; undefined when only one is left. */
 export function nextGroup(plan: LaunchGroupPlan, { answer, launch }: LaunchGroup): LaunchGroupPlan | undefined {
   const members = launch?.members.filter((name) => !Object.hasOwn(answer?.instances ?? {}, name)) ?? [];
   if (members.length < 2) return undefined;

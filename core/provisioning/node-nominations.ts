@@ -12,7 +12,7 @@ export interface NodeNomination {
 }
 
 /**
- * What kube-scheduler is told of the plan: for each pod that is nominated to a NodeClaim, its Node once that is
+ * The nominations that follow from the plan: for each pod that is nominated to a NodeClaim, its Node once that is
  * registered. kube-scheduler then tries this node first, and keeps its room from pods of the same or a lower priority.
  *
  * Left out: pods whose field is set already, by us or by kube-scheduler for a preemption (a name of a node that is gone

@@ -78,7 +78,7 @@ export function lostRecords({
       };
     }
     const outcome =
-      machine === undefined ? "it is launched" : alive.has(machine) ? "it goes on as it is" : "it ends, since its machine is no more";
+      machine === undefined ? "it is launched" : alive.has(machine) ? "it stays as it is" : "it ends, since its machine is no more";
     return {
       what: `NodeClaim ${claim.metadata.name}`,
       ...(machine !== undefined && { machine }),
@@ -140,7 +140,7 @@ function lostBoth(remains: Remains): readonly RebuildStep[] {
     .filter((instance) => isAlive(instance) && !owned.has(instance.id) && !names.has(instance.tags[NODE_CLAIM_TAG] ?? ""))
     .map((instance): RebuildStep => {
       const pool = pools.get(instance.tags[NODE_POOL] ?? "");
-      const shown = { what: `instance ${instance.id}`, machine: instance.id, why: "neither a record nor a NodeClaim tells of it" };
+      const shown = { what: `instance ${instance.id}`, machine: instance.id, why: "neither a record nor a NodeClaim names it" };
       if (!members.has(instance.id)) return { ...shown, outcome: "it is collected, since it never became a node" };
       if (pool === undefined)
         return { ...shown, outcome: `apply NodePool ${instance.tags[NODE_POOL] || "(none)"} first, or it stays as it is` };

@@ -26,7 +26,7 @@ export function bucketOf(action: string): RequestBucket {
 /** Questions come one by one: a twentieth of their bucket may be drawn at a time, so that most of them ask no table. */
 const AHEAD_SHARE = 0.05;
 
-/** How many requests may be drawn ahead of their need. Changes never are: each is needed by somebody now. */
+/** How many requests may be drawn ahead of their need. Changes never are: each is needed now. */
 export function aheadOf(action: string): number {
   return isQuestion(action) ? Math.floor(bucketOf(action).burst * AHEAD_SHARE) : 0;
 }

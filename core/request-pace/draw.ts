@@ -17,12 +17,12 @@ const GROWTH_PER_SECOND = 0.02;
 const ONE_THROTTLE_MS = 2_000;
 /** A time this far ahead was written by a clock that is wrong, and is not waited for. */
 const MAX_SKEW_MS = 10_000;
-/** Of the bucket: what callers that nobody waits for leave to the others. */
+/** Of the bucket: what callers for which no pod waits leave to the others. */
 const KEPT_FROM_BACKGROUND = 0.5;
 /** The longest that a caller who is sent away stays away, ms. */
 const MAX_AWAY_MS = 300_000;
 
-/** A bucket that nobody has drawn from. */
+/** A bucket without a draw. */
 export const untouched = ({ burst }: RequestBucket, now: number): RequestPace => ({
   ...{ version: 0, tokens: burst * MOST_SHARE, countedAt: now, share: MOST_SHARE, sharedAt: 0, toldUntil: 0 },
 });
@@ -36,7 +36,7 @@ export interface Draw {
   readonly ahead?: number;
   /** The longest that a caller waits where it is, ms. */
   readonly maxWaitMs: number;
-  /** Whether nobody waits for these requests: then they leave half of the bucket to the others. */
+  /** Whether no pod waits for these requests: then they leave half of the bucket to the others. */
   readonly isBackground?: boolean;
 }
 

@@ -89,7 +89,7 @@ export class Attempt {
 
   /**
    * Places pods class by class, and repeats while some pod was placed, because a pod may have affinity for one placed
-   * after it. Karpenter's strategy goes on in our way with the pods that Karpenter's way leaves.
+   * after it. Karpenter's strategy continues in our way with the pods that Karpenter's way leaves.
    */
   run(): this {
     const { classes, virtual } = this.problem;
@@ -221,7 +221,7 @@ export class Attempt {
   /**
    * One round of `#followProposals`: false when no further round is worth it, because the limits leave room for all
    * proposed nodes. Adds the pools of the others to `spent`. What such a pool's limits still leave is filled pod by
-   * pod, if the pods would go on to a lighter pool otherwise.
+   * pod, if the pods would fall to a lighter pool otherwise.
    */
   #followRound(real: readonly PodClass[], waiting: (readonly Pod[])[], proposals: NodeProposals, spent: Set<Template>): boolean {
     const nodes = this.limits.affordable(proposals.nodes);

@@ -89,7 +89,7 @@ interface Item {
 
 /**
  * A NodeClaim for each pod, its own where that takes it; a pod that no NodeClaim takes has none. When displaced pods do
- * not fit into the room that is left, all pods are placed anew: displaced ones first, and then in the order of the
+ * not fit into the room that is left, all pods are placed again: displaced ones first, and then in the order of the
  * queue (the largest first). Of these three results the first that leaves the fewest pods is taken.
  */
 function placesFor(problem: SchedulingProblem, nominated: ReadonlyMap<string, string>): ReadonlyMap<Pod, string> {

@@ -76,8 +76,8 @@ const MAX_PODS_FOR_OTHER_SIZES = 50;
 
 /**
  * The best of several attempts. One greedy attempt is quick and gives one plan of many, so the search tries several
- * strategies and keeps the plan that leaves the fewest pods, of those the plan with the fewest pods in lighter pools,
- * and of those the cheapest. The number of attempts follows from the size of the problem, never from a clock, so that
+ * strategies and keeps the plan that leaves the fewest pods, among these the one with the fewest pods in lighter pools,
+ * and then the cheapest. The number of attempts follows from the size of the problem, never from a clock, so that
  * the same input always gives the same plan.
  *
  * A better total must not cost a class its pods: every pod that Karpenter's strategy places stays placed, counted by

@@ -108,4 +108,4 @@ function countLeft({ failed }: Attempt): number {
 }
 
 /** The reason of virtual pods that were not tried. */
-const GIVES_WAY = "pods that exist need what there is to be had now; room for later is made once they are placed";
+const GIVES_WAY = "buffer pods wait: existing pods are placed first";

@@ -128,7 +128,7 @@ export class TrialCluster {
   }
 
   /**
-   * Tells by a node's name whether it suits each of the pods by labels and taints, and accepts pods; preferences, room
+   * Says by a node's name whether it suits each of the pods by labels and taints, and accepts pods; preferences, room
    * and topology do not matter. Pods that ask for the same have the same function, and so need room once.
    */
   nodesSuiting(pods: readonly Pod[]): (name: string) => boolean {

@@ -254,7 +254,7 @@ function withoutRoom(claim: NodeClaim): NodeClaim {
   return { ...claim, spec: { ...claim.spec, resources }, status: { ...claim.status, capacity: {}, allocatable: {} } };
 }
 
-/** The NodeClaims without those that name another one's instance, and what both are told. */
+/** The NodeClaims without those that name another one's instance, and the condition of both. */
 function contestedInstances(
   claims: readonly NodeClaim[],
   records: readonly NodeClaimRecord[],

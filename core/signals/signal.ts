@@ -39,7 +39,7 @@ const START_TAINTS: ReadonlySet<string | undefined> = new Set([
 /**
  * Whether an update of a node, which the JSON of its old and new state shows, leaves a node that takes no pods as it
  * was for a NodeClaim: with the same instance, before and after it not Ready or with a taint of its start, and not
- * being deleted. Nothing waits for one of those taints, or for Ready, before the last of them has come about.
+ * being deleted. Nothing waits for one of these taints, or for Ready, before the last of them has come about.
  */
 export function isStillStarting(before: Json | undefined, after: Json | undefined): boolean {
   const providerId = (node: Json | undefined) => textAt(node, ["spec", "providerID"]);

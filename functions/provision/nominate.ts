@@ -9,6 +9,6 @@ import { heedsNominations, nominatePods } from "../shared/nominate-pods.ts";
  * what is missing.
  */
 export async function nominateNodes(snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
-  const nominations = deps.settings.nominateNodes ? nodeNominations(snapshot) : [];
+  const nominations = nodeNominations(snapshot);
   if (nominations.length > 0 && (await heedsNominations(deps))) await nominatePods(nominations, deps);
 }

@@ -7,14 +7,8 @@ import { someAtATime } from "./some-at-a-time.ts";
 /** The first minor version of Kubernetes 1 in which kube-scheduler expects nominations by others (KEP-5278). */
 const FIRST_MINOR = 35;
 
-/** Whether pods are to be nominated: the setting allows it, and kube-scheduler heeds it. */
-export async function heedsNominations({
-  kubernetes,
-  settings,
-  memory,
-  now,
-}: Pick<ClusterDeps, "kubernetes" | "settings" | "memory" | "now">): Promise<boolean> {
-  if (!settings.nominateNodes) return false;
+/** Whether kube-scheduler heeds nominations. */
+export async function heedsNominations({ kubernetes, memory, now }: Pick<ClusterDeps, "kubernetes" | "memory" | "now">): Promise<boolean> {
   const at = now();
   const known = memory.recall("kubernetesVersion", at);
   const version = known ?? (await kubernetes.version());

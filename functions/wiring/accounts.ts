@@ -51,7 +51,7 @@ export function wireOwnRoles({ config, controller }: Pick<Base, "config" | "cont
     const account: Account = kept.get(roleArn) ?? {
       credentials: assumedRole({
         ...{ roleArn, region: config.region, credentials, sessionName: `karpenter-serverless-${controller}` },
-        mend: `Run karpenter-serverless install --cluster ${cluster.name} again, which makes the role anew.`,
+        mend: `Run karpenter-serverless install --cluster ${cluster.name} again, which creates the role.`,
         ...(config.stsEndpoint !== undefined && { endpoint: config.stsEndpoint }),
       }),
     };

@@ -26,7 +26,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const log = powertoolsLog({ level: config.logLevel, commit: COMMIT, fields: { controller } });
   const now = Date.now;
   // One client for all that is in the table, so that an invocation opens one connection to it.
-  const table = dynamoTable({ name: config.tableName, client: dynamoClient() });
+  const table = dynamoTable({ name: config.tableName, client: dynamoClient(config.region) });
   const sums = metricSums(table);
   const served = servedClusters({ variable: config.clusters, records: clusterRecords(table), log, now });
   const store = nodeClaimStore(table, { clock: now, historyDays: config.historyDays });

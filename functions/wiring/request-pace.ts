@@ -1,4 +1,4 @@
-import { type RequestPace, sharedRequestPace } from "#adapters/aws/request-pace.ts";
+import { type RequestPacer, sharedRequestPace } from "#adapters/aws/request-pace.ts";
 import type { Account } from "./accounts.ts";
 import type { Base } from "./base.ts";
 
@@ -6,7 +6,7 @@ import type { Base } from "./base.ts";
  * The pace of requests to EC2 in an account, which all functions and clusters of the stack share.
  * @param isBackground whether nobody waits for this function's requests
  */
-export function wireRequestPace({ config, store, now, metrics, log }: Base, account: Account, isBackground = false): RequestPace {
+export function wireRequestPace({ config, store, now, metrics, log }: Base, account: Account, isBackground = false): RequestPacer {
   return sharedRequestPace({
     ...{ store, now, isBackground, log, account: `${account.id ?? ownAccount(config)}/${config.region}` },
     onWait: (action, ms) => metrics.observe("cloudprovider_request_wait_seconds", { action }, ms / 1_000),

@@ -38,7 +38,7 @@ function readLockFile(): LockFile {
   return JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as LockFile;
 }
 
-/** The licences of packages, as their authors ask of whoever ships their code: a section for each. */
+/** The licences of packages, as their authors ask of shippers of their code: a section for each. */
 export function notices(packages: readonly BundledPackage[]): string {
   const sections = packages.map(({ name, version, license = "see below", folder }) => {
     const texts = readdirSync(join(ROOT, folder))

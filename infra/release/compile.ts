@@ -89,7 +89,7 @@ const withoutTemplateValidator: Plugin = {
   },
 };
 
-/** Tells the code that it is in a release. */
+/** Makes IS_RELEASE true. */
 export const inRelease: Plugin = {
   name: "in-release",
   setup: ({ onLoad }) => {

@@ -8,8 +8,8 @@ export interface Subject {
 
 /**
  * How a release was made: an in-toto statement (v1) with SLSA's provenance (https://slsa.dev/spec/v1.0/provenance). It
- * has no time, so that the same sources give the same document, and no signature: whoever publishes the release signs
- * it.
+ * has no time, so that the same sources give the same document, and no signature: the publisher of the release
+ * signs it.
  */
 export function provenance(
   { name, version, commit }: { readonly name: string; readonly version: string; readonly commit: string | undefined },

@@ -13,14 +13,15 @@ import { PROGRAM } from "#settings/program.ts";
 import { SETTINGS } from "#settings/setting-table.ts";
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { type Serving, servingOf, tableOfRecords } from "../installation/serving.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import type { InstallPorts } from "../account/ports.ts";
+import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
+import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
+import type { Facts } from "../checks/facts.ts";
+import { checkAll } from "../checks/table.ts";
+import { type CheckResult, fault, ok, type Verdict } from "../checks/verdict.ts";
 import { deployAddedStack, readDeployedCluster } from "./added-stack.ts";
-import { type CheckResult, fault, judge, ok, type Verdict } from "./checks.ts";
-import { fitEventSources } from "./event-sources.ts";
-import type { Facts } from "./facts.ts";
 import type { InstallOptions } from "./options.ts";
-import type { InstallPorts } from "./ports.ts";
-import { isOurs, namesOf, type StackState } from "./stack-state.ts";
 
 /** What was found of a stack to which a cluster is added. */
 export interface Addition {
@@ -54,9 +55,9 @@ export async function additionTo(options: InstallOptions, facts: Facts, ports: I
   const cluster: ClusterSettings = {
     ...wanted,
     ...(kept !== undefined && wanted.nodeRoles === undefined && { nodeRoles: kept }),
-    sources: options.isWayInGiven ? wanted.sources : (before?.cluster.sources ?? sourcesOf(stack, facts)),
+    sources: options.hasEndpointOption ? wanted.sources : (before?.cluster.sources ?? sourcesOf(stack, facts)),
   };
-  // A role that the small stack has made stays in it, also when nobody asks for it again: the nodes live by it.
+  // A role that the small stack has made stays in it, also when no option asks for it again: the nodes live by it.
   const hasMade = own !== undefined && namesOf(own, "ClustersWithNodeRole").includes(name);
   return { stack, serving, deployed, own, cluster, createNodeRoles: settings.createNodeRoles || hasMade };
 }
@@ -76,7 +77,7 @@ export function judgeAddition(facts: Facts, { settings, cluster: name }: Install
     "public URL": sourceVerdict(addition),
     "Lambda's limit": ok("as for the clusters that the stack serves"),
   };
-  return judge({ ...facts, stack: { value: own } }, all).map((result) => ({ ...result, ...verdicts[result.name] }));
+  return checkAll("install", { ...facts, stack: { value: own }, wanted: all }).map((result) => ({ ...result, ...verdicts[result.name] }));
 }
 
 function stackVerdict(settings: DeploymentSettings, name: string, { stack, serving, deployed }: Addition): Verdict {
@@ -87,7 +88,7 @@ function stackVerdict(settings: DeploymentSettings, name: string, { stack, servi
     );
   if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK)_COMPLETE$/.test(stack.status))
     return fault(
-      `${stackName} is ${stack.status}; wait for its end, or mend it with install --cluster ${serving.named[0]}, then run this again`,
+      `${stackName} is ${stack.status}; wait for its end, or repair it with install --cluster ${serving.named[0]}, then run this again`,
     );
   const strange = strangeKeys(settings, deployed.settings);
   if (strange.length > 0)
@@ -96,7 +97,7 @@ function stackVerdict(settings: DeploymentSettings, name: string, { stack, servi
     );
   const others = serving.names.filter((one) => one !== name);
   return ok(
-    `${stackName} serves ${others.join(", ") || "nobody"}, version ${stack.outputs["Version"] ?? "unknown"}; ${name} is added to it, and nothing of the others is changed`,
+    `${stackName} serves ${others.join(", ") || "no cluster"}, version ${stack.outputs["Version"] ?? "unknown"}; ${name} is added to it, and nothing of the others is changed`,
   );
 }
 

@@ -11,9 +11,9 @@ import { FUNCTION_NAMES, type FunctionName } from "#infra/functions.ts";
 import { addedStackName } from "#infra/role-names.ts";
 import { type ClusterSettings, type DeploymentSettings, parseSettings } from "#infra/settings.ts";
 import { InputError } from "#terminal/input-error.ts";
+import type { InstallPorts } from "../account/ports.ts";
+import type { StackState } from "../account/stack-state.ts";
 import { deployStack } from "./deploy-stack.ts";
-import type { InstallPorts } from "./ports.ts";
-import type { StackState } from "./stack-state.ts";
 
 export interface AddedStackOptions {
   /** Those of the functions' stack. */

@@ -1,6 +1,6 @@
 import { parseAllDocuments } from "yaml";
 import { VERSION_ANNOTATION } from "#infra/manifests.ts";
-import type { ClusterApi, KubeObject } from "./ports.ts";
+import type { ClusterApi, KubeObject } from "../account/ports.ts";
 
 export interface Applying {
   readonly api: ClusterApi;
@@ -22,7 +22,7 @@ export function objectsOf(yaml: string): readonly KubeObject[] {
 
 /**
  * Applies objects one after another, the definitions of kinds first, as they come. A definition of a kind that others
- * share is left alone where somebody else has installed it, because theirs may serve more versions.
+ * share is left alone where another product has installed it, because theirs may serve more versions.
  */
 export async function applyObjects(objects: readonly KubeObject[], { api, print }: Applying): Promise<void> {
   let applied = 0;
@@ -37,7 +37,7 @@ export async function applyObjects(objects: readonly KubeObject[], { api, print 
   print(`  ${applied} objects applied`);
 }
 
-/** Whether an object is a definition that somebody else has installed and that is left alone. */
+/** Whether an object is a definition that another product has installed and that is left alone. */
 export const staysOthers = async (object: KubeObject, api: Pick<ClusterApi, "find">): Promise<boolean> =>
   isShared(object) && (await isOthers(object, api));
 
@@ -56,7 +56,7 @@ const WEBHOOKS: readonly KubeObject[] = [
   ["MutatingWebhookConfiguration", "karpenter-serverless-admission"],
 ].map(([kind = "", name = ""]) => ({ apiVersion: "admissionregistration.k8s.io/v1", kind, metadata: { name } }));
 
-/** Removes the webhooks that are not among the wanted objects, because nobody answers at their URLs any more. */
+/** Removes the webhooks that are not among the wanted objects, because no function answers at their URLs any more. */
 export async function removeOutdated(wanted: readonly KubeObject[], { api, print }: Omit<Applying, "sleep">): Promise<void> {
   for (const object of WEBHOOKS) {
     const isWanted = wanted.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name);

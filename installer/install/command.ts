@@ -7,7 +7,7 @@ import { PROGRAM } from "#settings/program.ts";
 import { type Answer, defineCommand } from "#terminal/command.ts";
 import { flag } from "#terminal/command-line.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { ADOPT_OPTIONS } from "../adopt/options.ts";
+import { ADOPT_OPTIONS } from "../migrate/options.ts";
 
 const { config, sources, stack, admission, "public-url": publicUrl } = SYNTH_OPTIONS;
 
@@ -33,12 +33,10 @@ export const installCommand = defineCommand({
     "dry-run": flag("say what is missing and what would be done; change nothing"),
   },
   run: async ({ values }, print) => {
-    const [{ install }, { examined }, { awsPorts }, { awsInspector }, { ownCaller }, { settingsFor }, { BadInput }] = await Promise.all([
+    const [{ install }, { examined }, { awsPorts }, { settingsFor }, { BadInput }] = await Promise.all([
       import("./install.ts"),
-      import("./examined.ts"),
-      import("./aws-ports.ts"),
-      import("../installation/inspector.ts"),
-      import("#adapters/aws/own-caller.ts"),
+      import("../checks/examined.ts"),
+      import("../account/aws-ports.ts"),
       import("./settings-for.ts"),
       import("#infra/end-with.ts"),
     ]);
@@ -49,37 +47,34 @@ export const installCommand = defineCommand({
       const { "with-default-pool": withDefaultPool, "dry-run": dryRun, "from-karpenter": fromKarpenter } = values;
       const tagNetwork = values["tag-network"];
       const { deployment, "keep-deployment": keepDeployment } = values;
-      const isWayInGiven = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
+      const hasEndpointOption = [values.config, values.sources, values["public-url"]].some((value) => value !== undefined);
       const given = settingsFor(values, region);
       const withDoctor = async (answer: Answer): Promise<Answer> => {
         if (dryRun) return answer;
-        const inspector = awsInspector(region, (service) => ownCaller(service, region));
-        const isHealthy = await examined({ cluster, region, stackName: given.stackName }, { ...ports, inspector, now: Date.now }, print);
+        const isHealthy = await examined({ cluster, region, stackName: given.stackName }, ports, print);
         if (isHealthy) return answer;
-        const mend = `it is installed, but not everything works yet; mend what is marked FAULT above, then run ${PROGRAM} doctor --cluster ${cluster}`;
+        const mend = `it is installed, but not everything works yet; fix the items marked FAULT above, then run ${PROGRAM} doctor --cluster ${cluster}`;
         return { ...answer, isUsable: false, messages: [...(answer.messages ?? []), mend] };
       };
       if (!fromKarpenter)
         return await withDoctor(
-          await install({ cluster, region, settings: given, isWayInGiven, tagNetwork, withDefaultPool, dryRun }, ports, print),
+          await install({ cluster, region, settings: given, hasEndpointOption, tagNetwork, withDefaultPool, dryRun }, ports, print),
         );
-      const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }, { adoptPorts }] = await Promise.all([
-        import("../adopt/from-karpenter.ts"),
-        import("../adopt/adopt.ts"),
-        import("../adopt/aws-ports.ts"),
+      const [{ readKarpenter, withKarpenters }, { adopt, refuseEarly }] = await Promise.all([
+        import("../migrate/from-karpenter.ts"),
+        import("../migrate/adopt.ts"),
       ]);
       const settings = withKarpenters(given, cluster, await readKarpenter(ports.clusterApi(cluster), cluster, deployment));
-      const adopting = adoptPorts(region, ports);
       const options = { cluster, stackName: settings.stackName, deployment, keepDeployment, dryRun, installs: true };
-      if (!dryRun) await refuseEarly(options, adopting);
-      const installed = await install({ cluster, region, settings, isWayInGiven, tagNetwork, withDefaultPool, dryRun }, ports, print);
-      const adopted = await adopt(options, adopting, print);
+      if (!dryRun) await refuseEarly(options, ports);
+      const installed = await install({ cluster, region, settings, hasEndpointOption, tagNetwork, withDefaultPool, dryRun }, ports, print);
+      const adopted = await adopt(options, ports, print);
       const messages = [...(installed.messages ?? []), ...(adopted.messages ?? [])];
       return await withDoctor({ ...adopted, messages, isUsable: installed.isUsable !== false && adopted.isUsable !== false });
     } catch (error) {
       if (error instanceof BadInput) throw new InputError(error.message);
       throw error instanceof Error && !(error instanceof InputError)
-        ? new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`)
+        ? new InputError(`${error.message.replace(/\.$/, "")}; fix that, then run the command again, which continues where it ended`)
         : error;
     }
   },

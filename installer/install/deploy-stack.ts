@@ -1,7 +1,7 @@
 import { InputError } from "#terminal/input-error.ts";
-import { mendOf } from "./mends.ts";
-import type { StackEvent, Stacks } from "./ports.ts";
-import { isBegin, type StackState } from "./stack-state.ts";
+import type { StackEvent, Stacks } from "../account/ports.ts";
+import { isBegin, type StackState } from "../account/stack-state.ts";
+import { fixOf } from "./fixes.ts";
 
 export interface Deployment {
   readonly name: string;
@@ -47,7 +47,7 @@ export async function deployStack(stacks: Stacks, deployment: Deployment, retrie
   }
   if (before?.status === "UPDATE_ROLLBACK_FAILED")
     throw new InputError(
-      `stack ${name} is UPDATE_ROLLBACK_FAILED: ${await reasons(stacks, name)}; mend that, run aws cloudformation continue-update-rollback --stack-name ${name}, then this again`,
+      `stack ${name} is UPDATE_ROLLBACK_FAILED: ${await reasons(stacks, name)}; fix that, run aws cloudformation continue-update-rollback --stack-name ${name}, then this again`,
     );
   const seen = before === undefined ? [] : await stacks.events(name);
   print(before === undefined ? `creating stack ${name}` : `updating stack ${name}`);
@@ -67,7 +67,7 @@ export async function deployStack(stacks: Stacks, deployment: Deployment, retrie
   // A failed update leaves the stack as it was, and the next attempt removes a failed creation.
   const failed = await failures(stacks, name);
   const why = wordsOf(failed);
-  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${why}; ${mendOf(why)}, then run this again`, failed);
+  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${why}; ${fixOf(why)}, then run this again`, failed);
 }
 
 /** A region that does not have a type of resources refuses the whole template. */

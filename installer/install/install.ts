@@ -6,19 +6,20 @@ import { manifests } from "#infra/manifests.ts";
 import type { DeploymentSettings } from "#infra/settings.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { servingBy, tableOfRecords } from "../installation/serving.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import type { Bucket, InstallPorts } from "../account/ports.ts";
+import { servingBy, tableOfRecords } from "../account/serving.ts";
+import { namesOf, type StackState } from "../account/stack-state.ts";
+import { type Facts, nodeRoleOf } from "../checks/facts.ts";
+import { observe } from "../checks/observe-account.ts";
+import { checkAll } from "../checks/table.ts";
+import { checkLines, ok } from "../checks/verdict.ts";
 import { type Addition, addCluster, additionPlan, additionTo, judgeAddition } from "./add-cluster.ts";
 import { applyObjects, makeMissing, objectsOf, removeOutdated } from "./apply-manifests.ts";
-import { checkLines, judge, ok } from "./checks.ts";
 import { deployStack, StackFailed } from "./deploy-stack.ts";
-import { fitEventSources } from "./event-sources.ts";
-import { type Facts, nodeRoleOf } from "./facts.ts";
-import { observe } from "./observe.ts";
+import { keepingEndpointOption, nextEndpointOption } from "./endpoint-options.ts";
 import type { InstallOptions } from "./options.ts";
-import type { Bucket, InstallPorts } from "./ports.ts";
-import { namesOf, type StackState } from "./stack-state.ts";
 import { assetsOf, upload } from "./upload.ts";
-import { keepingWayIn, nextWayIn } from "./ways-in.ts";
 
 /**
  * Installs into a cluster: checks, uploads the code, deploys the stack, and applies the manifests. Each step looks what
@@ -29,16 +30,19 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
   const { cluster, region, withDefaultPool, dryRun } = options;
   const facts = await observe(cluster, region, options.settings, ports);
   const given = keepingRole(options.settings, cluster, facts);
-  const settings = options.isWayInGiven ? given : keepingWayIn(given, cluster, facts);
+  const settings = options.hasEndpointOption ? given : keepingEndpointOption(given, cluster, facts);
   const untagged = options.tagNetwork ? untaggedOf(facts) : [];
   const addition = await additionTo({ ...options, settings: given }, facts, ports);
-  const judged = addition === undefined ? judge(facts, settings) : judgeAddition(facts, { ...options, settings: given }, addition);
+  const judged =
+    addition === undefined
+      ? checkAll("install", { ...facts, wanted: settings })
+      : judgeAddition(facts, { ...options, settings: given }, addition);
   const results = judged.map((result) =>
     untagged.some(({ name }) => name === result.name) ? { ...result, ...ok(`--tag-network tags ${idsOf(untagged, result.name)}`) } : result,
   );
   for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
-  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was installed; mend what is marked FAULT, then run this again`;
+  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was installed; fix the items marked FAULT, then run the command again`;
   if ("error" in facts.caller || (faults > 0 && !dryRun)) throw new InputError(unmet);
   if ("error" in facts.stack) throw new InputError(facts.stack.error);
   const bucket = ports.bucket(facts.caller.value.account);
@@ -58,7 +62,7 @@ export async function install(options: InstallOptions, ports: InstallPorts, prin
     await removeOutdated(objects, applying);
   };
   if (addition === undefined) {
-    const outputs = await deployBySomeWayIn({ ...options, settings }, facts, bucket, ports, print);
+    const outputs = await deployWithEndpointOption({ ...options, settings }, facts, bucket, ports, print);
     await applyManifests(outputs);
     await afterDeployment({ ...options, settings }, outputs, ports, print);
   } else {
@@ -92,7 +96,7 @@ async function afterDeployment(
   const all = await records.list();
   if (all.some(({ name, roles }) => name === cluster && roles === undefined)) {
     await records.remove(cluster);
-    print(`took the mark from ${cluster} that it had left the stack: the functions serve it within a minute`);
+    print(`${cluster} is no longer marked as removed; the functions serve it again within a minute`);
   }
   const others = servingBy(
     clusters.map(({ name }) => name),
@@ -101,7 +105,7 @@ async function afterDeployment(
   if (others.records.length > 0) await fitEventSources(await ports.stacks.resources(stackName), others.names.length, ports.eventSources);
 }
 
-/** A role that the stack has made stays in it, also when nobody asks for it again: the nodes live by it. */
+/** A role that the stack has made stays in it, also when no option asks for it again: the nodes live by it. */
 function keepingRole(settings: DeploymentSettings, cluster: string, { stack }: Facts): DeploymentSettings {
   const hasMade = "value" in stack && stack.value !== undefined && namesOf(stack.value, "ClustersWithNodeRole").includes(cluster);
   return hasMade ? { ...settings, createNodeRoles: true } : settings;
@@ -153,15 +157,17 @@ function plan(
   ];
 }
 
-/** Deploys; where the account refuses the way in and nobody has asked for it, by the next one. */
-async function deployBySomeWayIn(...[options, facts, ...others]: Parameters<typeof deploy>): Promise<StackState["outputs"]> {
+/** Deploys; where the account refuses the way in and no option names it, by the next one. */
+async function deployWithEndpointOption(...[options, facts, ...others]: Parameters<typeof deploy>): Promise<StackState["outputs"]> {
   const [, , print] = others;
   for (let { settings } = options; ; ) {
     try {
       return await deploy({ ...options, settings }, facts, ...others);
     } catch (error) {
       const next =
-        error instanceof StackFailed && !options.isWayInGiven ? nextWayIn(settings, options.cluster, error.failed, facts) : undefined;
+        error instanceof StackFailed && !options.hasEndpointOption
+          ? nextEndpointOption(settings, options.cluster, error.failed, facts)
+          : undefined;
       if (next === undefined) throw error;
       print(next.why);
       settings = next.settings;
@@ -186,7 +192,7 @@ async function deploy(
     const { stackName: name } = settings;
     // What was under way when the checks were made may have ended as another's stack.
     const refuse = (value: StackState | undefined): void => {
-      const stack = judge({ ...facts, stack: { value } }, settings).find((result) => result.name === "stack");
+      const stack = checkAll("install", { ...facts, stack: { value }, wanted: settings }).find((result) => result.name === "stack");
       if (stack?.level === "fault") throw new InputError(stack.text);
     };
     return await deployStack(ports.stacks, { name, templateUrl: bucket.url(templateKey), refuse, print, sleep: ports.sleep });

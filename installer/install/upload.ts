@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipPath } from "#infra/zip.ts";
-import type { Bucket } from "./ports.ts";
+import type { Bucket } from "../account/ports.ts";
 
 /** A file of a synthesised stack, as its manifest of assets names it. */
 interface Asset {

@@ -1,7 +1,7 @@
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import type { StackState } from "../install/stack-state.ts";
-import type { LeftBehind, UninstallPorts } from "./ports.ts";
+import type { LeftBehind, UninstallPorts } from "../account/ports.ts";
+import type { StackState } from "../account/stack-state.ts";
 import { forget, leave, type Served } from "./record.ts";
 import { removeStack, type UninstallOptions } from "./stack.ts";
 
@@ -16,12 +16,12 @@ interface Found {
 /**
  * Removes what a cluster that EKS no longer knows has left in the account: instances, launch templates, instance
  * profiles, table and stack. Nothing drains, because there is no API server to ask. The table goes before the stack,
- * whose output names it, so that a run that is killed finds both again. Throws InputError where nobody has agreed.
+ * whose output names it, so that a run that is killed finds both again. Throws InputError without agreement.
  */
 export async function uninstallGone(options: UninstallOptions, served: Served, ports: UninstallPorts, print: Print): Promise<Answer> {
   const { cluster, region, stackName, dryRun } = options;
   const { account } = await ports.account.caller();
-  print(`EKS knows no cluster ${cluster} in ${region} of account ${account}; looking for what it has left`);
+  print(`cluster ${cluster} does not exist in ${region} of account ${account}; looking for its leftovers`);
   const found = await find(options, served, ports.leftBehind);
   for (const line of told(options, served, found)) print(line);
   if (dryRun) {
@@ -67,7 +67,7 @@ async function isAgreed({ yes }: UninstallOptions, { own }: Served, found: Found
   if (yes || (own === undefined && instances.length === 0 && profiles.length === 0 && stack === undefined && tables.length === 0))
     return true;
   const answer = await confirm("Remove all of it? Instances end at once, and what is on their disks is lost.");
-  if (answer === undefined) throw new InputError("nothing was removed, because nobody can be asked here; give --yes");
+  if (answer === undefined) throw new InputError("nothing was removed, because standard input is no terminal; give --yes");
   return answer;
 }
 

@@ -5,18 +5,11 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { REGISTRATIONS } from "#core/node-pool/registration-health.ts";
 import { ConflictError, NotFoundError } from "#core/ports/errors.ts";
-import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import type { ClusterApi, KubeObject } from "../install/ports.ts";
-import { isReady, type KarpenterDeployment, objectOf, replicasBefore, scaleUp } from "../karpenter/deployment.ts";
-import { type HeldLease, holdLease, runningLease } from "../karpenter/lease.ts";
-
-/** The records of a cluster, as far as they are ended here. */
-export type Records = Pick<
-  NodeClaimStore,
-  "list" | "remove" | "commands" | "removeCommand" | "acquireLease" | "renewLease" | "releaseLease"
->;
+import type { ClusterApi, KubeObject, Records } from "../account/ports.ts";
+import { isReady, type KarpenterDeployment, objectOf, replicasBefore, scaleUp } from "../migrate/karpenter-deployment.ts";
+import { type HeldLease, holdLease, runningLease } from "../migrate/karpenter-lease.ts";
 
 export interface HandOver {
   readonly cluster: string;
@@ -41,11 +34,11 @@ const SETTLE_MS = 8 * 60_000;
 const START_MS = 5 * 60_000;
 
 /**
- * Leaves the nodes to Karpenter. First nobody decides: Karpenter's own Lease and the lease of the table are held. Then
- * the functions finish what they have begun to launch or to end, lose their rights in the cluster, and what only they
- * know is taken off. NodeClaims, their finalizers, instance tags and instance profiles are what Karpenter's are, and
- * stay. Each step looks what is there, so that it can be repeated as a whole; killed before the rights are gone, the
- * functions go on within a minute as if nothing had been.
+ * Leaves the nodes to Karpenter. First no controller decides: Karpenter's own Lease and the lease of the table are
+ * held. Then the functions finish what they have begun to launch or to end, lose their rights in the cluster, and what
+ * only they know is taken off. NodeClaims, their finalizers, instance tags and instance profiles are what Karpenter's
+ * are, and stay. Each step looks what is there, so that it can be repeated as a whole; killed before the rights are
+ * gone, the functions continue within a minute as if nothing had been.
  */
 export async function handOver(given: HandOver): Promise<void> {
   const { api, now, karpenter, records, rights, print, cluster } = given;
@@ -76,7 +69,7 @@ async function canFinish({ api, rights }: HandOver): Promise<boolean> {
 /** Both leases. Without the table's, a decision that began before could still be written. */
 async function takeLeases({ records, cluster, now, sleep, print }: HandOver, lease: HeldLease | undefined): Promise<HeldLease> {
   await lease?.renew();
-  if (lease !== undefined) print("holding Karpenter's Lease, so that nobody decides during the hand-over");
+  if (lease !== undefined) print("holding Karpenter's Lease, so that no controller decides during the hand-over");
   let own: Lease | undefined;
   while (records !== undefined && own === undefined) {
     own = await records.acquireLease(cluster, HOLDER, now(), LEASE_TTL_MS);

@@ -1,4 +1,4 @@
-import type { ClusterApi, KubeObject } from "../install/ports.ts";
+import type { ClusterApi, KubeObject } from "../account/ports.ts";
 
 /** What makes and holds the nodes of a cluster. */
 export interface NodeObjects {

@@ -2,15 +2,15 @@
 // In: the stack, its clusters, and what the small stack of the cluster is. Out: the record's next state, and the small
 // stack gone. The functions' own stack is not updated.
 
-import type { ClusterState } from "#core/model/cluster-record.ts";
+import type { ClusterRecordState } from "#core/model/cluster-record.ts";
 import { ConflictError } from "#core/ports/errors.ts";
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import type { UninstallPorts } from "../account/ports.ts";
+import { type Serving, tableOfRecords } from "../account/serving.ts";
+import type { StackState } from "../account/stack-state.ts";
 import { isAddedStack } from "../install/added-stack.ts";
-import { fitEventSources } from "../install/event-sources.ts";
-import type { StackState } from "../install/stack-state.ts";
-import { type Serving, tableOfRecords } from "../installation/serving.ts";
-import type { UninstallPorts } from "./ports.ts";
 import { removeStack } from "./stack.ts";
 
 /** What of a stack is about a cluster. */
@@ -42,9 +42,11 @@ export async function ownStackOf(
   return { name, state };
 }
 
-/** Writes the state; does nothing where nobody is left to read it, or where it is written. Whether it was written. */
+/**
+ * Writes the state; does nothing where no function is left to read it, or where it is written. Whether it was written.
+ */
 export async function writeState(
-  state: Extract<ClusterState, "leaving" | "left">,
+  state: Extract<ClusterRecordState, "leaving" | "left">,
   { cluster }: { readonly cluster: string },
   { stack, others }: Served,
   { clusterRecords }: Pick<UninstallPorts, "clusterRecords">,

@@ -1,7 +1,7 @@
 import type { Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
+import type { InstallPorts } from "../account/ports.ts";
 import { reasons, removed, settled } from "../install/deploy-stack.ts";
-import type { InstallPorts } from "../install/ports.ts";
 
 export interface UninstallOptions {
   readonly cluster: string;
@@ -14,7 +14,7 @@ export interface UninstallOptions {
   readonly startKarpenter: boolean;
   /** "NAMESPACE/NAME" of Karpenter's Deployment, where it is not found by its label or image. */
   readonly deployment?: string | undefined;
-  /** Nobody is asked before what a cluster has left is removed. */
+  /** What a cluster has left is removed without a question. */
   readonly yes: boolean;
   readonly dryRun: boolean;
 }

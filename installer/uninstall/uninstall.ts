@@ -2,15 +2,14 @@ import { manifests } from "#infra/manifests.ts";
 import { addedStackName } from "#infra/role-names.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
+import type { ClusterApi, InstallPorts, KubeObject, UninstallPorts } from "../account/ports.ts";
+import { servingOf } from "../account/serving.ts";
+import { isOurs } from "../account/stack-state.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
-import type { ClusterApi, InstallPorts, KubeObject } from "../install/ports.ts";
-import { isOurs } from "../install/stack-state.ts";
-import { servingOf } from "../installation/serving.ts";
-import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../karpenter/deployment.ts";
+import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../migrate/karpenter-deployment.ts";
 import { uninstallGone } from "./gone.ts";
 import { handOver } from "./hand-over.ts";
 import { type NodeObjects, nodeObjects } from "./nodes.ts";
-import type { UninstallPorts } from "./ports.ts";
 import { forget, leave, ownStackOf, type Served, writeState } from "./record.ts";
 import { removeStack, type UninstallOptions } from "./stack.ts";
 
@@ -40,9 +39,7 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
   const served = await servedBy(options, ports);
   const isThere = await ports.account.hasCluster(cluster);
   if (!isThere && options.keepNodes)
-    throw new InputError(
-      `EKS knows no cluster ${cluster}, so its nodes serve nobody; leave --keep-nodes out, which removes what it has left`,
-    );
+    throw new InputError(`Cluster ${cluster} does not exist in EKS. Omit --keep-nodes to remove its leftovers.`);
   if (!isThere) return uninstallGone(options, served, ports, print);
   const api = ports.clusterApi(cluster);
   const found = await find(options, served, api);
@@ -131,7 +128,7 @@ function obstacleOf(options: UninstallOptions, { stack, deployment, nodes: { cla
     return "there is no Deployment of Karpenter to start; name it with --deployment NAMESPACE/NAME, or leave --start-karpenter out and install its chart afterwards";
   const held = [...claims, ...classes].filter(({ metadata }) => (metadata.finalizers ?? []).length > 0);
   if (stack === undefined && held.length > 0)
-    return `the stack is gone, so nobody ends ${namesIn(held)} of cluster ${cluster}; run install again, then this`;
+    return `the stack is gone, so no function ends ${namesIn(held)} of cluster ${cluster}; run install again, then this`;
   if (claims.length > 0 && !drain)
     return `cluster ${cluster} still has ${namesIn(claims)}; give --drain, which drains and ends these nodes, or --keep-nodes, which leaves them to Karpenter`;
   return undefined;
@@ -214,7 +211,7 @@ function farewell(options: UninstallOptions, found: Found): string {
       ? "CRDs, NodePools, NodeClaims and EC2NodeClasses stay, because Karpenter works with them"
       : "the CRDs stay, because EKS Auto Mode and Karpenter share them",
     ...(options.keepNodes && karpenter === undefined && !startKarpenter
-      ? [`nobody looks after the nodes until Karpenter runs; ${start}`]
+      ? [`no controller manages the nodes until Karpenter runs; ${start}`]
       : []),
   ].join("\n");
 }

@@ -1,17 +1,16 @@
 // The clusters of a stack during its upgrade.
-// In: the API servers of those in the stack's account. Out: what an upgrade would lose in one, and its manifests
-// applied. Clusters of other accounts are reached by nobody's credentials here; a person is told.
+// In: the API servers of the clusters in the stack's account. Out: what an upgrade would lose in one, and its manifests
+// applied. Clusters of other accounts are not reached by the credentials here; a line says so.
 
 import { isDeepStrictEqual } from "node:util";
 import { manifests } from "#infra/manifests.ts";
 import type { Print } from "#terminal/command.ts";
+import type { ClusterApi, KubeObject, UpgradePorts } from "../account/ports.ts";
+import type { StackState } from "../account/stack-state.ts";
+import { type CheckResult, fault, note, ok, type Verdict } from "../checks/verdict.ts";
 import { applyObjects, objectsOf, removeOutdated, staysOthers } from "../install/apply-manifests.ts";
-import { type CheckResult, fault, note, ok, type Verdict } from "../install/checks.ts";
 import { webhooks } from "../install/install.ts";
-import type { ClusterApi, KubeObject } from "../install/ports.ts";
-import type { StackState } from "../install/stack-state.ts";
 import { type FieldPath, lostFields, lostVersions, pathText, says } from "./definitions.ts";
-import type { UpgradePorts } from "./ports.ts";
 
 type Outputs = StackState["outputs"];
 

@@ -23,19 +23,19 @@ export const upgradeCommand = defineCommand({
     const { cluster, config, stack: stackName = DEFAULT_STACK, yes, "dry-run": dryRun } = values;
     const { region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] ?? "" } = values;
     if (region === "") throw new InputError("say in which region the stack is: --region us-west-2, or set AWS_REGION");
-    const [{ upgrade }, { upgradePorts }, { settingsOf }, { BadInput }] = await Promise.all([
+    const [{ upgrade }, { awsPorts }, { settingsOf }, { BadInput }] = await Promise.all([
       import("./upgrade.ts"),
-      import("./aws-ports.ts"),
+      import("../account/aws-ports.ts"),
       import("#infra/synthesis.ts"),
       import("#infra/end-with.ts"),
     ]);
     try {
       const settings = config === undefined ? undefined : settingsOf({ config, stack: stackName, region }).settings;
-      return await upgrade({ cluster, region, stackName, settings, yes, dryRun }, upgradePorts(region), print);
+      return await upgrade({ cluster, region, stackName, settings, yes, dryRun }, awsPorts(region), print);
     } catch (error) {
       if (error instanceof BadInput) throw new InputError(error.message);
       if (!(error instanceof Error) || error instanceof InputError) throw error;
-      throw new InputError(`${error.message.replace(/\.$/, "")}; mend that, then run this again, which goes on where it ended`);
+      throw new InputError(`${error.message.replace(/\.$/, "")}; fix that, then run the command again, which continues where it ended`);
     }
   },
 });

@@ -3,7 +3,7 @@
 // have. No check asks anybody or changes anything.
 
 import { isJsonObject } from "#core/lib/json.ts";
-import type { KubeObject } from "../install/ports.ts";
+import type { KubeObject } from "../account/ports.ts";
 
 interface Version {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { GROUP_SCHEMA, RECORD_SCHEMA } from "#core/model/read-record.ts";
 import { VERSION } from "#settings/version.ts";
-import { fault, note, ok, type Verdict } from "../install/checks.ts";
-import { compared } from "../status/checks.ts";
+import { compared } from "../checks/stack.ts";
+import { fault, note, ok, type Verdict } from "../checks/verdict.ts";
 
 /** What a stack is and what it becomes. */
 interface Versions {
@@ -12,9 +12,9 @@ interface Versions {
 }
 
 /**
- * Whether this release can go on with the records of the deployed one. Functions leave records of a newer schema alone,
- * so that a step back by one version of the schema can be mended by the way forward; what lies between two versions
- * nobody has tried.
+ * Whether this release can use the records of the deployed one. Functions leave records of a newer schema alone,
+ * so that a step back by one version of the schema can be repaired by the way forward; what lies between two versions
+ * is not tried.
  */
 export function schemaVerdict(
   { version = "an unknown version", recordSchema = RECORD_SCHEMA }: Versions,

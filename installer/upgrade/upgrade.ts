@@ -7,19 +7,20 @@ import type { DeploymentSettings } from "#infra/settings.ts";
 import { PROGRAM } from "#settings/program.ts";
 import type { Answer, Print } from "#terminal/command.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { doctor } from "../doctor/doctor.ts";
+import type { ChangeSet } from "../account/change-sets.ts";
+import { fitEventSources } from "../account/event-sources.ts";
+import type { UpgradePorts } from "../account/ports.ts";
+import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
+import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
+import { doctor } from "../checks/doctor.ts";
+import { observe } from "../checks/observe-account.ts";
+import { checkAll } from "../checks/table.ts";
+import { type CheckResult, checkLines } from "../checks/verdict.ts";
 import { deployAddedStack, readDeployedCluster } from "../install/added-stack.ts";
-import { type CheckResult, checkLines, judge } from "../install/checks.ts";
 import { reasons, settled } from "../install/deploy-stack.ts";
-import { fitEventSources } from "../install/event-sources.ts";
-import { observe } from "../install/observe.ts";
-import { isOurs, namesOf, type StackState } from "../install/stack-state.ts";
 import { assetsOf, upload } from "../install/upload.ts";
-import { type Serving, servingOf, tableOfRecords } from "../installation/serving.ts";
 import { changeLines, changeSummary } from "./change-set.ts";
-import type { ChangeSet } from "./change-sets.ts";
 import { checkDefinitions, finishCluster, prepareCluster } from "./clusters.ts";
-import type { UpgradePorts } from "./ports.ts";
 import { schemaVerdict } from "./schema.ts";
 
 export interface UpgradeOptions {
@@ -27,7 +28,7 @@ export interface UpgradeOptions {
   readonly cluster?: string | undefined;
   readonly region: string;
   readonly stackName: string;
-  /** Settings in place of those that the stack was deployed with. */
+  /** Settings in place of the stack's own. */
   readonly settings?: DeploymentSettings | undefined;
   readonly yes: boolean;
   readonly dryRun: boolean;
@@ -60,7 +61,7 @@ export async function upgrade(options: UpgradeOptions, ports: UpgradePorts, prin
   const results = await check(options, found, ports);
   for (const line of checkLines(results)) print(line);
   const faults = results.filter(({ level }) => level === "fault").length;
-  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was changed; mend what is marked FAULT, then run this again`;
+  const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was changed; fix the items marked FAULT, then run the command again`;
   if (faults > 0) throw new InputError(unmet);
   const changes = await changeSet(found.settings, region, ports, print);
   for (const line of describe(stackName, changes)) print(line);
@@ -87,7 +88,7 @@ async function find({ cluster, stackName, settings: given }: UpgradeOptions, por
   const install = `run ${PROGRAM} install --cluster ${cluster ?? "NAME"}`;
   if (stack === undefined) throw new InputError(`there is no stack ${stackName}; give --stack, or ${install}`);
   if (!isOurs(stack)) throw new InputError(`${stackName} is another product's stack; name ours with --stack`);
-  if (!AS_IT_SHOULD_BE.test(stack.status)) throw new InputError(`stack ${stackName} is ${stack.status}; ${install}, which mends it`);
+  if (!AS_IT_SHOULD_BE.test(stack.status)) throw new InputError(`stack ${stackName} is ${stack.status}; ${install}, which repairs it`);
   const deployed = readDeployed(await ports.stacks.metadata(stackName), stackName);
   const settings = given ?? deployed?.settings;
   if (settings === undefined)
@@ -116,7 +117,6 @@ async function find({ cluster, stackName, settings: given }: UpgradeOptions, por
 }
 
 /** The checks of install that a deployed stack may fail too, then what only an upgrade can break. */
-const CHECKS_OF_INSTALL = new Set(["region", "credentials", "cluster", "Kubernetes version", "access", "public URL"]);
 
 async function check({ region }: UpgradeOptions, found: Found, ports: UpgradePorts): Promise<readonly CheckResult[]> {
   const { settings, stack, deployed, clusters } = found;
@@ -125,7 +125,7 @@ async function check({ region }: UpgradeOptions, found: Found, ports: UpgradePor
   ];
   for (const cluster of clusters) {
     const facts = await observe(cluster, region, settings, ports);
-    const own = judge(facts, settings).filter(({ name }) => CHECKS_OF_INSTALL.has(name));
+    const own = checkAll("upgrade", { ...facts, wanted: settings });
     results.push(...own.map((result) => ({ ...result, name: clusters.length > 1 ? `${result.name} of ${cluster}` : result.name })));
     if (own.every(({ level }) => level !== "fault")) results.push(await checkDefinitions(cluster, stack.outputs, ports));
   }
@@ -158,7 +158,9 @@ async function changeSet(settings: DeploymentSettings, region: string, ports: Up
       const reason = found?.reason ?? "it is gone";
       await changeSets.remove(stackName, CHANGE_SET);
       if (/didn't contain changes|No updates are to be performed/i.test(reason)) return undefined;
-      throw new InputError(`CloudFormation cannot change stack ${stackName}: ${reason.replace(/\.$/, "")}; mend that, then run this again`);
+      throw new InputError(
+        `CloudFormation cannot change stack ${stackName}: ${reason.replace(/\.$/, "")}; fix that, then run the command again`,
+      );
     }
     await sleep(POLL_MS);
   }
@@ -174,7 +176,7 @@ async function isAgreed({ yes, stackName }: UpgradeOptions, { confirm, changeSet
   const answer = await confirm("Upgrade the stack and its clusters?");
   if (answer !== undefined) return answer;
   await changeSets.remove(stackName, CHANGE_SET);
-  throw new InputError("nothing was changed, because nobody can be asked here; give --yes");
+  throw new InputError("nothing was changed, because standard input is no terminal; give --yes");
 }
 
 async function execute(
@@ -193,7 +195,7 @@ async function execute(
   const after = await settled(stacks, { name, print, sleep }, seen);
   if (after?.status === "UPDATE_COMPLETE" || after?.status === "CREATE_COMPLETE") return after.outputs;
   throw new InputError(
-    `stack ${name} ended as ${after?.status ?? "removed"}, so it is as before: ${await reasons(stacks, name)}; mend that, then run this again`,
+    `stack ${name} ended as ${after?.status ?? "removed"}, so it is as before: ${await reasons(stacks, name)}; fix that, then run the command again`,
   );
 }
 
@@ -236,6 +238,6 @@ async function examined(
     (name) =>
       `cluster ${name} is in another account: deploy its access stack again, and apply ${PROGRAM} manifests --cluster ${name} --stack ${stackName}`,
   );
-  const after = isHealthy ? "" : "; mend what is marked FAULT above, then run doctor";
+  const after = isHealthy ? "" : "; fix the items marked FAULT above, then run doctor";
   return { output: `${[`${stackName} is upgraded${after}`, ...told].join("\n")}\n`, isUsable: isHealthy };
 }

@@ -1,4 +1,4 @@
-import type { RequestPace } from "#adapters/aws/request-pace.ts";
+import type { RequestPacer } from "#adapters/aws/request-pace.ts";
 import { ThrottledError } from "#core/ports/errors.ts";
 import type { VirtualClock } from "./clock.ts";
 import type { Random } from "./random.ts";
@@ -14,7 +14,7 @@ export interface RequestCount {
 
 /** One environment of a function, as Lambda keeps it between invocations: what it remembers, no other knows. */
 export interface Environment {
-  readonly pace: RequestPace;
+  readonly pace: RequestPacer;
   /** Requests that need not be made again, or not yet. */
   readonly made: Map<string, Promise<void>>;
 }

@@ -13,6 +13,8 @@ export interface NodeResources {
 }
 
 const MI = 2 ** 20;
+/** The kubelet reports both sizes of huge pages; Amazon's images reserve none. */
+const NO_HUGE_PAGES = { "hugepages-1Gi": "0", "hugepages-2Mi": "0" };
 /**
  * Share of the memory that hypervisor and firmware keep: the default of Karpenter's setting vm-memory-overhead-percent
  * (karpenter-provider-aws: pkg/operator/options/options.go, Options.AddFlags).
@@ -28,7 +30,9 @@ const VM_OVERHEAD = 0.075;
 export function nodeResources(type: CatalogueType, bootstrap: Bootstrap, disk: number): NodeResources {
   const memory = type.memoryMib - (type.arch === "arm64" ? 64 : 0);
   const memoryMi = memory - Math.ceil(memory * VM_OVERHEAD);
-  const pods = bootstrap.maxPods ?? 110;
+  const maxPods = bootstrap.maxPods ?? 110;
+  // The kubelet reserves memory by maxPods, and reports no more pods than podsPerCore allows.
+  const pods = bootstrap.podsPerCore ? Math.min(maxPods, bootstrap.podsPerCore * type.cpu) : maxPods;
   const reserved = (name: string, standard: number): number => {
     const kube = toNumber(bootstrap.kubeReserved?.[name]) ?? standard;
     return kube + (toNumber(bootstrap.systemReserved?.[name]) ?? 0);
@@ -47,12 +51,14 @@ export function nodeResources(type: CatalogueType, bootstrap: Bootstrap, disk: n
       memory: `${memoryMi * 1024}Ki`,
       "ephemeral-storage": `${Math.floor(disk / 1024)}Ki`,
       pods: String(pods),
+      ...NO_HUGE_PAGES,
     },
     allocatable: {
       cpu: `${Math.floor(cpu * 1000 + 1e-6)}m`,
       memory: `${Math.floor(free / 1024)}Ki`,
       "ephemeral-storage": String(Math.floor(storage)),
       pods: String(pods),
+      ...NO_HUGE_PAGES,
     },
     devices: devices(type),
   };

@@ -60,7 +60,7 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
   };
 
   clock.every(5_000, "cloud node lifecycle", () => {
-    // Each Node whose providerID names a machine that is gone, whoever made the Node.
+    // Each Node whose providerID names a machine that is gone, whatever made the Node.
     for (const node of store.list("Node") as readonly MutableObject[]) {
       const id: string | undefined = node.spec?.providerID?.split("/").pop();
       const isReady = node.status?.conditions?.some((c: MutableObject) => c.type === "Ready" && c.status === "True") === true;

@@ -9,6 +9,7 @@ export interface Bootstrap {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly maxPods?: number;
+  readonly podsPerCore?: number;
   readonly kubeReserved?: Readonly<Record<string, string>>;
   readonly systemReserved?: Readonly<Record<string, string>>;
   readonly evictionHard?: Readonly<Record<string, string>>;
@@ -107,6 +108,7 @@ interface NodeConfig {
       readonly flags?: readonly string[];
       readonly config?: {
         readonly maxPods?: number;
+        readonly podsPerCore?: number;
         readonly registerWithTaints?: readonly Taint[];
         readonly kubeReserved?: Readonly<Record<string, string>>;
         readonly systemReserved?: Readonly<Record<string, string>>;
@@ -133,15 +135,17 @@ function fromNodeConfigs(documents: readonly string[]): Bootstrap {
   for (const field of ["name", "apiServerEndpoint", "certificateAuthority", "cidr"] as const) {
     if (!cluster[field]) throw new Error(`the NodeConfig lacks spec.cluster.${field}: nodeadm stops there`);
   }
-  const { labels, taints, maxPods } = fromFlags(flags.join(" "));
+  const { labels, taints, maxPods, podsPerCore } = fromFlags(flags.join(" "));
   const { kubeReserved, systemReserved, evictionHard } = config;
   const pods = config.maxPods ?? maxPods;
+  const perCore = config.podsPerCore ?? podsPerCore;
   return {
     cluster: cluster.name ?? "",
     endpoint: cluster.apiServerEndpoint ?? "",
     labels,
     taints: [...(config.registerWithTaints ?? []), ...taints],
     ...(pods !== undefined && { maxPods: pods }),
+    ...(perCore !== undefined && { podsPerCore: perCore }),
     ...(kubeReserved && { kubeReserved }),
     ...(systemReserved && { systemReserved }),
     ...(evictionHard && { evictionHard }),
@@ -158,7 +162,9 @@ function fromCommand(script: string, clusterFlag: string, endpointFlag: string, 
   return { cluster: after(clusterFlag) ?? "", endpoint: after(endpointFlag) ?? "", ...fromFlags(after(argsFlag) ?? "") };
 }
 
-function fromFlags(text: string): Pick<Bootstrap, "labels" | "taints" | "maxPods" | "kubeReserved" | "systemReserved" | "evictionHard"> {
+function fromFlags(
+  text: string,
+): Pick<Bootstrap, "labels" | "taints" | "maxPods" | "podsPerCore" | "kubeReserved" | "systemReserved" | "evictionHard"> {
   const flag = (name: string): string | undefined => {
     const found = new RegExp(`--${name}=(?:"([^"]*)"|'([^']*)'|(\\S+))`).exec(text);
     return found?.[1] ?? found?.[2] ?? found?.[3];
@@ -174,10 +180,12 @@ function fromFlags(text: string): Pick<Bootstrap, "labels" | "taints" | "maxPods
     pairs("eviction-hard", "<"),
   ];
   const maxPods = flag("max-pods");
+  const podsPerCore = flag("pods-per-core");
   return {
     labels: pairs("node-labels", "=") ?? {},
     taints: list("register-with-taints").map(taintOf),
     ...(maxPods !== undefined && { maxPods: Number(maxPods) }),
+    ...(podsPerCore !== undefined && { podsPerCore: Number(podsPerCore) }),
     ...(kubeReserved && { kubeReserved }),
     ...(systemReserved && { systemReserved }),
     ...(evictionHard && { evictionHard }),

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { type DeploymentSettings, parseSettings } from "#infra/settings.ts";
 import { makeStacks, synthesized } from "#infra/synthesis.ts";
-import { awsPorts } from "#installer/install/aws-ports.ts";
+import { awsPorts } from "#installer/account/aws-ports.ts";
+import type { InstallPorts } from "#installer/account/ports.ts";
 import { install } from "#installer/install/install.ts";
-import type { InstallPorts } from "#installer/install/ports.ts";
 import { awsJson, awsQuery, awsRequest } from "../e2e/support/aws-call.ts";
 import { World } from "../installer/install/world.ts";
 import type { Account } from "./account.ts";
@@ -46,7 +46,7 @@ function codeIn(dir: string): Code {
 
 /** An installer of cluster c1 into the account; `settings` are those of a settings file. */
 export function installer(dir: string, world = new World()) {
-  return async (settings: object = {}, isWayInGiven = false, dryRun = false): Promise<Ran> => {
+  return async (settings: object = {}, hasEndpointOption = false, dryRun = false): Promise<Ran> => {
     const lines: string[] = [];
     try {
       const parsed = parseSettings({ clusters: [{ name: "c1" }], enforceTls: false, ...settings }, "settings.json", () => {});
@@ -58,7 +58,15 @@ export function installer(dir: string, world = new World()) {
         },
         sleep: (ms) => sleep(Math.min(ms, 200)),
       };
-      const options = { cluster: "c1", region: REGION, settings: parsed, isWayInGiven, tagNetwork: false, withDefaultPool: true, dryRun };
+      const options = {
+        cluster: "c1",
+        region: REGION,
+        settings: parsed,
+        hasEndpointOption,
+        tagNetwork: false,
+        withDefaultPool: true,
+        dryRun,
+      };
       const { output } = await install(options, ports, (line) => lines.push(line));
       return { end: output.trim(), failed: false, text: lines.join("\n") };
     } catch (error) {

@@ -6,7 +6,7 @@
  * and until all nodes are initialized (to ten seconds), and how many requests of each action passed and were throttled.
  */
 import { parseArgs } from "node:util";
-import type { RequestPace } from "#adapters/aws/request-pace.ts";
+import type { RequestPacer } from "#adapters/aws/request-pace.ts";
 import { tokenBucket } from "#adapters/aws/token-bucket.ts";
 import { bucketOf } from "#core/request-pace/buckets.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
@@ -20,7 +20,7 @@ const AT_ONCE = { batchSize: 10, lifecycles: 20 };
 const LONGEST = 60 * MINUTE;
 
 /** Each function by itself at half of the bucket, waiting as long as it takes: as before there was a shared pace. */
-function alone({ now, sleep }: Pick<LifecycleDeps, "now" | "sleep">): RequestPace {
+function alone({ now, sleep }: Pick<LifecycleDeps, "now" | "sleep">): RequestPacer {
   const turns = new Map<string, () => Promise<void>>();
   return {
     async turn(action) {
@@ -33,7 +33,7 @@ function alone({ now, sleep }: Pick<LifecycleDeps, "now" | "sleep">): RequestPac
   };
 }
 
-const PACES: Readonly<Record<string, ((deps: LifecycleDeps) => RequestPace) | undefined>> = {
+const PACES: Readonly<Record<string, ((deps: LifecycleDeps) => RequestPacer) | undefined>> = {
   none: () => ({ turn: async () => undefined, throttled: async () => undefined }),
   alone,
   shared: undefined,

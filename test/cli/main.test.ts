@@ -118,6 +118,12 @@ it("an input that fails anywhere is one sentence, never a stack trace", async ()
   expect(stderr).toMatch(/^solve failed: .*\n$/);
 });
 
+it.for(["-f", "--filename"])("convert takes %s FILE, as kubectl does, as often as it is given", async (option) => {
+  const path = "test/cli/convert/cases/v1-spot.in.yaml";
+  expect(await run("convert", option, path)).toEqual(await run("convert", path));
+  expect(await run("convert", option, path, option, path)).toEqual(await run("convert", path, path));
+});
+
 it("manifests that need a person's work are exit code 1, with a sentence for each on standard error", async () => {
   const { status, stdout, stderr } = await run("convert", "test/cli/convert/cases/v1-spot.in.yaml");
   expect(status).toBe(1);

@@ -28,18 +28,14 @@ const SPREAD = ((): ApiObject => {
   };
 })();
 
-it.for([
-  { name: "kube-scheduler is told the plan", nominateNodes: true, seed: 1 },
-  { name: "kube-scheduler fills the first node that is ready with other pods", nominateNodes: false, seed: 1 },
-])("as many nodes are launched as the first plan has when $name", async ({ nominateNodes, seed }) => {
+it("as many nodes are launched as the first plan has, because kube-scheduler gets the plan", async () => {
   const pool = nodePool([ON_DEMAND, CATEGORIES, SIZES], {
     limits: { cpu: 100, memory: "100Gi" },
     disruption: { consolidationPolicy: "WhenEmpty", consolidateAfter: "Never" },
   });
   const lab = await ready([NODE_CLASS, pool], {
-    seed,
+    seed: 1,
     catalogue: CATALOGUE,
-    settings: { nominateNodes },
   });
   lab.world.apply(SPREAD);
   await pass(lab, 10_000);

@@ -19,8 +19,8 @@ import { nameReplacements } from "./replacement-names.ts";
 import { type Validation, validate } from "./validate.ts";
 
 /**
- * How often a command that waits for replacements is advanced when no event wakes it, ms. The lifecycle tells that one
- * is initialized, and that one has ended.
+ * How often a command that waits for replacements is advanced when no event wakes it, ms. The lifecycle sends a wake-up
+ * when one is initialized, and when one has ended.
  */
 const POLL_MS = 60_000;
 /**

@@ -13,7 +13,7 @@ import { isSleepCandidate } from "../methods/sleep.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
 /**
- * Age of an Emptiness command, ms, above which it is decided anew: two sweeps, after which nothing but faults has kept
+ * Age of an Emptiness command, ms, above which it is decided again: two sweeps, after which nothing but faults has kept
  * it waiting.
  */
 const MAX_EMPTY_AGE_MS = 120_000;

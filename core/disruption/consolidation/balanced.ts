@@ -56,7 +56,7 @@ export function scores(view: ClusterView, candidates: readonly Candidate[], savi
     const nodePool = pool.metadata.name;
     const price = group.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
     const totals = poolTotals(view, nodePool);
-    // Where no price of the pool is known, the candidates stand for the pool, as in Karpenter.
+    // Where no price of the pool is known, the candidates represent the pool, as in Karpenter.
     const cost = totals.cost > 0 ? totals.cost : price;
     if (cost <= 0 || totals.disruption <= 0) return [{ nodePool, score: 0, savings: 0, disruption: 0 }];
     const savings = (savingsPerHour * (price / total)) / cost;

@@ -1,4 +1,4 @@
-// Where consolidation leads: the plan that a cluster would have if all its candidates were planned anew, in which a
+// Where consolidation leads: the plan that a cluster would have if all its candidates were planned again, in which a
 // candidate takes the place of planned nodes where it costs about as much. In come candidates, out come those that
 // stay. Which of the others go first is not known here (toward-destination.ts).
 

@@ -61,7 +61,7 @@ function nextEvent(known: PodEvent | undefined, present: readonly Pod[], now: nu
   return current === known.digest || now - (known.at ?? 0) < MIN_GAP_MS ? known : { digest: current, at: now };
 }
 
-/** Begins with the latest of what is told of the node: a binding that is left, or an event that was seen before. */
+/** Begins with the latest event of the node: a binding that is left, or an event that was seen before. */
 function firstEvent({ lastPodEventAt }: NodeClaimRecord, { status }: NodeClaim, present: readonly Pod[]): PodEvent {
   const times = [...bindingsOf(present), lastPodEventAt ?? Number.NaN, fromRfc3339(status?.lastPodEventTime)];
   const told = times.filter((time) => !Number.isNaN(time));
@@ -81,7 +81,7 @@ function countsAsEvent(pod: Pod): boolean {
   return isActive(pod) && !isDaemonSetPod(pod) && pod.spec.nodeName !== undefined;
 }
 
-/** When these pods were bound, ms since the epoch; NaN where it is not told. */
+/** When these pods were bound, ms since the epoch; NaN where it is unknown. */
 const bindingsOf = (pods: readonly Pod[]): readonly number[] =>
   pods.map((pod) => fromRfc3339(conditionOf(pod.status?.conditions, "PodScheduled")?.lastTransitionTime));
 

@@ -4,7 +4,7 @@ import { rfc3339 } from "../../model/conditions.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { describeBlocked } from "./wording.ts";
 
-/** Nodes that are told of: a document of the table is written in one call. */
+/** Nodes that are reported: a document of the table is written in one call. */
 const MAX_NODES = 3_000;
 const MAX_WHY = 400;
 
@@ -34,9 +34,9 @@ export function remedyOf(blocked: Blocked): string {
     case "NodeDoNotDisrupt":
       return "the annotation karpenter.sh/do-not-disrupt taken off the node";
     case "Unreadable":
-      return "the object that cannot be read mended";
+      return "a fix of the object that cannot be read";
     case "NodeClaimRefused":
-      return "what the API server refuses mended, so that the pod can get another node";
+      return "a fix of what the API server refuses, so that the pod can get another node";
     case "NodeLabelMissing":
     case "LabelMissing":
       return `the label ${blocked.label} back on the node`;

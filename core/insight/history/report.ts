@@ -174,7 +174,7 @@ export function reportOf({ cluster, since, until, entries: all, records, nodePoo
         nodes: sum(commands.map(({ nodes }) => nodes.length)),
         pods: sum(commands.map(({ podCount }) => podCount)),
         savesPerHour: sum(commands.map(({ savesPerHour }) => savesPerHour)),
-        // How long a node would have run on at night, nobody knows: the dollars of the days tell what sleep saves.
+        // How long a node would have run on at night, is unknown: the dollars of the days show what sleep saves.
         saved: reason === "Asleep" ? 0 : sum(commands.map(savedBy)),
       },
     ]),

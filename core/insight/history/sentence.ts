@@ -5,7 +5,7 @@ import type { DisruptedNode, HistoryEntry, LaunchFailed, Planned, PodsNominated,
 import { perHour } from "../../model/prices.ts";
 import { counted, dollars, kindOf, someOf, whyItEnds } from "./words.ts";
 
-/** What an entry tells, in one sentence without its time and subject; the page and the commands print it. */
+/** An entry as one sentence without its time and subject; the page and the commands print it. */
 export function sentenceOf(entry: HistoryEntry): string {
   switch (entry.type) {
     case "Planned":

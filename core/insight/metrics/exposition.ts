@@ -11,7 +11,7 @@ import { BUCKET, COUNT, quantilesOf, SKETCH, SUM } from "./sums.ts";
  */
 export type Format = "openmetrics" | "text";
 
-/** What a scraper is told of one cluster; `cluster` is "" for what belongs to no single one. */
+/** What a scraper reads of one cluster; `cluster` is "" for what belongs to no single one. */
 export interface ClusterMetrics {
   readonly cluster: string;
   readonly samples: readonly Sample[];

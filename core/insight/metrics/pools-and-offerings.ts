@@ -19,7 +19,7 @@ function amounts(name: "nodepools_limit" | "nodepools_usage", nodepool: string, 
   }));
 }
 
-/** Limits, usage and cost of each NodePool; a NodeClaim without a node costs nothing yet that a label could tell. */
+/** Limits, usage and cost of each NodePool; a NodeClaim without a node costs nothing yet that a label could name. */
 export function nodePoolGauges({ nodePools, nodeClaims, instanceTypes }: Snapshot): readonly Sample[] {
   const byPool = Map.groupBy(nodeClaims, ({ metadata }) => metadata.labels?.[NODE_POOL]);
   return nodePools.flatMap((pool) => {

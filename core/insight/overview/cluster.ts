@@ -1,6 +1,6 @@
-// Room core/overview: what a person asks about a cluster. In: a snapshot, with records and commands where they are
-// known, and how the deployment decides. Out: one plain object (types.ts) of nodes, pools, waiting pods, NodeClaims on
-// their way and disruption, with reasons in words. It must not know who shows it: no HTML, no columns, no server.
+// Room core/insight/overview: what a person asks about a cluster. In: a snapshot, with records and commands where they
+// are known, and how the deployment decides. Out: one plain object (types.ts) of nodes, pools, waiting pods, NodeClaims
+// on their way and disruption, with reasons in words. It must not know who shows it: no HTML, no columns, no server.
 
 import { type StateNode, viewCluster } from "../../disruption/cluster/view.ts";
 import { parseDurationOrNever } from "../../lib/duration.ts";

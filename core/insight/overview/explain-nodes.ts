@@ -15,7 +15,7 @@ import { consolidates, type HeldBack, heldBack } from "./held-back.ts";
 import { type ResourceUse, sharesOf } from "./shares.ts";
 
 /** A set of nodes that was tried, as one of its nodes sees it. */
-export interface Attempt {
+export interface NodeSetAttempt {
   /** The other nodes of the set. */
   readonly with: readonly string[];
   /** USD per hour; 0 where no plan was found. */
@@ -48,9 +48,9 @@ export interface ExplainedNode {
   /** How many sets of this node and others were tried. */
   readonly sets: number;
   /** The trial of this node alone, if there was one. */
-  readonly alone?: Attempt;
+  readonly alone?: NodeSetAttempt;
   /** The best set with others: the chosen one, or the one that saves most. */
-  readonly best?: Attempt;
+  readonly best?: NodeSetAttempt;
   /** The saving with this node that budgets hold back; only for a node that no pass removes. */
   readonly heldBack?: HeldBack;
 }
@@ -136,7 +136,7 @@ function attemptsOf(node: string, plans: readonly DisruptionPlan[]): Pick<Explai
   return { sets: different.size, ...(alone && { alone: attemptOf(node, alone) }), ...(best && { best: attemptOf(node, best) }) };
 }
 
-function attemptOf(node: string, { nodes, savesPerHour, podsMoved, replacements, verdict, why }: Tried): Attempt {
+function attemptOf(node: string, { nodes, savesPerHour, podsMoved, replacements, verdict, why }: Tried): NodeSetAttempt {
   return {
     with: nodes.filter((name) => name !== node),
     ...{ savesPerHour, podsMoved, replacements },

@@ -4,7 +4,7 @@ import { type Life, livesOf, reportOf } from "../history/report.ts";
 import { sentenceOf, titleOf } from "../history/sentence.ts";
 import type { CostPoint, PastEvent, PastOverview, PastPool } from "./types.ts";
 
-/** Entries that tell what was decided and why; the steps between are left to `history`. */
+/** Entries of what was decided and why; the steps between are left to `history`. */
 const TOLD: ReadonlySet<HistoryEntry["type"]> = new Set([
   ...(["Planned", "LaunchFailed", "Adopted", "Disrupted", "DisruptionFailed"] as const),
   ...(["Terminating", "Hastened", "Removed", "Collected", "PodsWaited", "PodsNominated"] as const),

@@ -14,7 +14,7 @@ export interface Cost {
 }
 
 /** How much of a resource pods ask for, and how much there is. */
-export interface Room {
+export interface NodeResource {
   readonly name: string;
   readonly requested: number;
   readonly allocatable: number;
@@ -24,11 +24,11 @@ export interface Room {
  * "goes": the next pass removes the node. "next": a later pass. "leaving": it is being removed. "stays": something
  * blocks it, or nothing is saved. "unseen": no pass has reached it. "other": no NodePool of ours made it.
  */
-export type Verdict = "goes" | "next" | "leaving" | "stays" | "unseen" | "other";
+export type NodeVerdict = "goes" | "next" | "leaving" | "stays" | "unseen" | "other";
 
 /** Whether a node stays, and what that depends on. */
 export interface Fate {
-  readonly verdict: Verdict;
+  readonly verdict: NodeVerdict;
   /** One sentence. */
   readonly text: string;
   /** Of a node that stays: what a user may do so that it can go, as a phrase. */
@@ -54,7 +54,7 @@ export interface NodeOverview {
   readonly pricePerHour: number;
   readonly onDemandPerHour: number;
   /** cpu, memory and pods first, then what else pods ask for. */
-  readonly room: readonly Room[];
+  readonly room: readonly NodeResource[];
   readonly pods: number;
   readonly fate: Fate;
 }

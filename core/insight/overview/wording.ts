@@ -1,6 +1,6 @@
 import { perHour } from "../../disruption/prices/money.ts";
 import { counted, listed } from "../../scheduling/reasons/words.ts";
-import type { Attempt, ExplainedNode } from "./explain-nodes.ts";
+import type { ExplainedNode, NodeSetAttempt } from "./explain-nodes.ts";
 import type { BindingBudget, HeldBack } from "./held-back.ts";
 
 /** "goes: emptiness", "stays: Node is inside its consolidateAfter window". */
@@ -32,7 +32,7 @@ function budgetText({ nodePool, budget, total, allowed }: BindingBudget): string
 }
 
 /** "$0.0261/h less for m7g.large, 3 pods moved; done", or why the set was not chosen. */
-export function attemptText({ savesPerHour, podsMoved, replacements, chosen, why }: Attempt): string {
+export function attemptText({ savesPerHour, podsMoved, replacements, chosen, why }: NodeSetAttempt): string {
   const instead = replacements.length === 0 ? "" : ` for ${listed(replacements, 4)}`;
   const worth = `${perHour(Math.abs(savesPerHour))} ${savesPerHour < 0 ? "more" : "less"}${instead}, ${counted(podsMoved, "pod")} moved`;
   if (chosen) return `${worth}; done`;

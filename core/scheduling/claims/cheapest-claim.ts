@@ -277,7 +277,7 @@ export class CheapestClaim {
     return [anywhere, ...open.flatMap((domain) => byDomain.get(domain) ?? [])];
   }
 
-  /** Claims of a state to evaluate: one stands for all, unless hosts matter. */
+  /** Claims of a state to evaluate: one represents all, unless hosts matter. */
   #claims(quotes: Quotes, state: ClaimState, podData: PodData): readonly PlannedClaim[] {
     if (podData.hosts.length === 0) {
       const claim = state.first();

@@ -13,7 +13,7 @@ import type { PlannedClaim } from "./planned-claim.ts";
  *   claims keep as many other types as the limits allow. Pools with reserved offerings use "largest" in its place.
  * - "largest": resource by resource, the largest type that holds its pods
  *   (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, subtractMax).
- * - "nothing": claims of a trial that nobody launches.
+ * - "nothing": claims of a trial that is never launched.
  */
 export type Charge = "cheapest" | "largest" | "nothing";
 
@@ -116,7 +116,7 @@ export class Limits {
     account.within = undefined;
   }
 
-  /** Tells the other templates what one of them has freed of a limit that they share; negative for what it takes. */
+  /** Adds to the other templates what one of them has freed of a limit that they share; negative for what it takes. */
   #share(freed: number, { sharers }: Account, r: number): void {
     if (freed === 0) return;
     for (const { template, limit } of sharers[r] ?? []) {

@@ -30,7 +30,7 @@ export interface PlacementKind {
 }
 
 /**
- * Kinds that packing tells apart. The work of packing grows with kinds × offering groups × items, and with pods that
+ * Kinds that packing distinguishes. The work of packing grows with kinds × offering groups × items, and with pods that
  * are all different that is the third power of their number. `npm run -s bench` and the given scenarios have 26 kinds
  * at most.
  */
@@ -50,7 +50,7 @@ export interface HostRule {
 }
 
 /**
- * An item of bin packing: pods that packing cannot tell apart. They have one size, may use the same nodes and have the
+ * An item of bin packing: pods that packing cannot distinguish. They have one size, may use the same nodes and have the
  * same topology rules about their host.
  */
 export interface Item {
@@ -80,7 +80,7 @@ export interface Demand {
    */
   readonly itemOfPod: readonly (Int32Array | undefined)[];
   /**
-   * Zones among which pods were divided beforehand, by rising price for all of those pods. Another division may be
+   * Zones among which pods were divided beforehand, by rising price for all of the pods. Another division may be
    * cheaper.
    */
   readonly forecastZones: readonly string[];
@@ -110,7 +110,8 @@ export function demandOf(
 const NO_DEMAND: Demand = { kinds: [], items: [], itemOfPod: [], forecastZones: [] };
 
 /**
- * `demandOf` where kinds are told apart by the texts of `simplified` requirements; undefined with more than `maxKinds`.
+ * `demandOf` where kinds are distinguished by the texts of `simplified` requirements; undefined with more than
+ * `maxKinds`.
  */
 function demandWith(
   problem: SchedulingProblem,

@@ -14,7 +14,7 @@ const MIN_SHARE_OF_TYPES = 7 / 8;
 
 const OFFERING_LABELS: ReadonlySet<string> = new Set(OFFERING_KEYS);
 
-/** What stands for the requirements of a pod when there are too many kinds: equal texts for pods packed as one kind. */
+/** What replaces the requirements of a pod when there are too many kinds: equal texts for pods packed as one kind. */
 export interface MergedRequirements {
   readonly set: RequirementSet;
   readonly text: string;

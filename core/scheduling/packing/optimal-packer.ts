@@ -29,9 +29,9 @@ interface OptionPool {
   readonly kinds: ReadonlySet<number>;
   /** Options of these groups, by rising cost. */
   readonly all: readonly PooledOption[];
-  /** Number of those that were read. */
+  /** Number of the options that were read. */
   seen: number;
-  /** Of those, the options that have more of some resource than each cheaper one. */
+  /** Among these, the options that have more of some resource than each cheaper one. */
   readonly options: PooledOption[];
 }
 

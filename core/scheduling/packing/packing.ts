@@ -23,7 +23,7 @@ export interface ProposedNode {
   readonly type: number;
   /** The pool's requirements joined with those of all pods that the proposal puts on the node. */
   readonly set: RequirementSet;
-  /** Number of those pods. */
+  /** Number of these pods. */
   readonly pods: number;
 }
 
@@ -42,7 +42,7 @@ export interface NodeProposals {
   readonly targets: readonly (Int32Array | undefined)[];
   /**
    * What all of the nodes cost, USD per hour. With `isOptimal`, no nodes for these pods cost less, as far as the demand
-   * tells: pods that packing leaves out and zones that were chosen beforehand are not part of that.
+   * says: pods that packing leaves out and zones that were chosen beforehand are not part of that.
    */
   readonly cost: number;
   readonly isOptimal: boolean;

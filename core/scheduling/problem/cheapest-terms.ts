@@ -4,7 +4,7 @@ import type { PlacementStep } from "./pod-class.ts";
 import type { Template } from "./template.ts";
 
 /**
- * The steps of a class with OR-ed terms of node affinity in another order: of those that keep all preferences, first
+ * The steps of a class with OR-ed terms of node affinity in another order: among terms that keep all preferences, first
  * the terms for which heavier pools have nodes, then those whose nodes cost less. kube-scheduler takes any of the
  * terms, so their order in the manifest says nothing; Karpenter tries them in that order.
  * @param vector requests of one pod, in milli-units

@@ -86,7 +86,7 @@ export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((s
 });
 
 /**
- * One view for each machine: a Node may say that it is the machine of another, and whoever can write Nodes would use up
+ * One view for each machine: a Node may say that it is the machine of another, and a writer of Nodes would use up
  * limits, price caps and commitments with such ones. Of several nodes of one providerID that with the NodeClaim counts,
  * else the first.
  */

@@ -11,7 +11,7 @@ import { payablePrice } from "../../offerings/paid.ts";
 import { machinesOf, type NodeView, nodeViews } from "./node-view.ts";
 import { isToBeLaunched } from "./price-caps.ts";
 
-/** The begin of a limit's name that stands for what a commitment still pays for; no resource has such a name. */
+/** The begin of a limit's name that means what a commitment still pays for; no resource has such a name. */
 const PAID_LIMIT = "$ an hour that are paid for: ";
 
 /**

@@ -16,7 +16,7 @@ import type { RequirementSet, RequirementSets } from "../tables/requirement-sets
 import type { TopologyBuilder } from "./topology.ts";
 
 /**
- * Pods that scheduling cannot tell apart: same requests, constraints, ports, volumes, and labels as far as selectors
+ * Pods that scheduling cannot distinguish: same requests, constraints, ports, volumes, and labels as far as selectors
  * read them. Attempts place classes, not pods. 300 replicas of one Deployment are one class:
  *
  *     { index: 0, pods: [web-0, web-1, …], example: web-0, requests: { cpu: 1000, … }, … }
@@ -25,11 +25,11 @@ export interface PodClass {
   readonly index: number;
   /** In the order of the queue. */
   readonly pods: readonly Pod[];
-  /** The first pod, which stands for all. */
+  /** The first pod, which represents all. */
   readonly example: Pod;
   /** Requests of one pod, in milli-units. */
   readonly requests: Resources;
-  /** Equal texts for classes that selectors cannot tell apart. */
+  /** Equal texts for classes that selectors cannot distinguish. */
   readonly labels: string;
   /** Equal texts for classes with the same selectors, affinity, tolerations and spreads. */
   readonly placement: string;

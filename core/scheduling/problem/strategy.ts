@@ -28,7 +28,7 @@ export interface Strategy {
   /**
    * Whether hard spreads of pods with OR-ed terms of node affinity count the domains only that have a node, as
    * kube-scheduler does; otherwise also those that new nodes could have. For pods that fit nowhere otherwise: Karpenter
-   * places some of them, because it counts anew with each term.
+   * places some of them, because it counts again with each term.
    */
   readonly countsOpenDomains?: boolean;
   /**

@@ -2,12 +2,12 @@ import { nearest } from "../../lib/nearest.ts";
 import { rfc3339 } from "../../model/conditions.ts";
 import type { Offering } from "../../model/instance-type.ts";
 import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
-import { OFFERING_KEYS } from "../../requirements/offerings.ts";
+import { admitsOffering, OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Conflict, Requirements } from "../../requirements/requirements.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overlap } from "../tables/bitset.ts";
-import { admits } from "../tables/offering-table.ts";
+import { admits, isUsedUp } from "../tables/offering-table.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
 /**
@@ -84,9 +84,9 @@ export function noTypeText(template: Template, wanted: Requirements, base: Bitse
 }
 
 /** "none of its 4 instance types has"; up to 3 types are named. */
-function noneOf({ table }: Template, types: Bitset, verb: "has" | "can be had"): string {
+function noneOf({ table }: Template, types: Bitset, verb: "has" | "is available"): string {
   const names = members(types).map((t) => table.types[t]?.name ?? "");
-  if (names.length === 1) return `its only instance type, ${names[0]}, ${verb === "has" ? "does not have" : "cannot be had"}`;
+  if (names.length === 1) return `its only instance type, ${names[0]}, ${verb === "has" ? "does not have" : "is unavailable"}`;
   return `none of its ${names.length > 3 ? `${names.length} instance types` : `instance types ${listed(names)}`} ${verb}`;
 }
 
@@ -119,7 +119,7 @@ const NO_REQUIREMENTS: Requirements = new Map();
 /** Why types are left but none of their offerings: no offering meets the requirements, or none is available now. */
 function offeringText(template: Template, items: readonly Requirement[], types: Bitset): string {
   const { table } = template;
-  const none = noneOf(template, types, "can be had");
+  const none = noneOf(template, types, "is available");
   const onOfferings = OFFERING_KEYS.map((key) => items.find((item) => item.key === key));
   const offerings = table.types.flatMap(({ name, offerings: all }, t) =>
     hasBit(types, t) ? all.map((offering) => ({ name, offering })) : [],
@@ -131,16 +131,28 @@ function offeringText(template: Template, items: readonly Requirement[], types: 
     const shown = matching.map(({ name, offering }) => `${name} ${offering.capacityType} in ${offering.zone}`);
     return `${none} now${where} (${listed(shown, 3)}): ${whyNot(matching.map(({ offering }) => offering))}`;
   }
+  const full = offerings.flatMap(({ offering }) => (isUsedUp(offering) && admitsOffering(onOfferings, offering) ? [offering] : []));
+  if (full.length > 0) return `${none} now${where}: ${fullText(full)}`;
+  const left = offerings.filter(({ offering }) => !isUsedUp(offering));
   for (const key of [ZONE, CAPACITY_TYPE]) {
     const item = items.find((one) => one.key === key);
-    const values = inOrder(new Set(offerings.map(({ offering }) => (key === ZONE ? offering.zone : offering.capacityType))));
+    const values = inOrder(new Set(left.map(({ offering }) => (key === ZONE ? offering.zone : offering.capacityType))));
     if (item !== undefined && !values.some((value) => has(item, value))) {
       const meant = meantValue(item, values);
       return `${none} with ${requirementText(item)}, only with ${listed(values)}${meant === undefined ? "" : `; ${meant}`}`;
     }
   }
-  const ways = new Set(offerings.map(({ offering }) => `${offering.capacityType} in ${offering.zone}`));
+  const ways = new Set(left.map(({ offering }) => `${offering.capacityType} in ${offering.zone}`));
   return `${none}${where}, only as ${listed(inOrder(ways), 6)}`;
+}
+
+/** "its reservation cr-1 is full (2 of 2)". */
+function fullText(offerings: readonly Offering[]): string {
+  const names = offerings.map(
+    ({ reservationId = "", reservationSize: size }) => `${reservationId} is full${size === undefined ? "" : ` (${size} of ${size})`}`,
+  );
+  const distinct = inOrder(new Set(names));
+  return `its ${distinct.length === 1 ? "reservation" : "reservations"} ${listed(distinct, 3)}; raise its size, or allow on-demand or spot`;
 }
 
 /** Why offerings are unavailable, with the time of the next try when launches have failed. */

@@ -45,15 +45,17 @@ function named({ pool, priceCap }: Template, name: string): Named {
 const settingOf = (cap: PriceCap | undefined): string =>
   `the setting ${cap?.of === "stack" ? "STACK_MAX_PRICE_PER_HOUR" : "MAX_PRICE_PER_HOUR"}`;
 
-/** Types by rising share of the pool's limits that a node of the type would use. */
+/** Types by rising share of the pool's limits that a node of the type would use; of equal shares the cheapest first. */
 export function byShareOfLimits(template: Template, types: Bitset): readonly number[] {
   const limits = Object.keys(template.remaining ?? {})
     .filter((name) => name !== "nodes")
     .map((name) => ({ amounts: template.limited(name), limit: Math.max(1, named(template, name).limit) }));
   const share = (t: number): number => limits.reduce((sum, { amounts, limit }) => sum + (amounts[t] ?? 0) / limit, 0);
+  const price = (t: number): number =>
+    Math.min(...(template.table.types[t]?.offerings ?? []).flatMap((offering) => (offering.available ? [offering.price] : [])));
   return members(types)
-    .map((t) => ({ t, share: share(t) }))
-    .sort((a, b) => a.share - b.share)
+    .map((t) => ({ t, share: share(t), price: price(t) }))
+    .sort((a, b) => a.share - b.share || a.price - b.price || a.t - b.t)
     .map(({ t }) => t);
 }
 

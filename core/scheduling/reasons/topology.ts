@@ -121,7 +121,7 @@ function offersText({ key }: TopologyGroup, open: readonly string[] | "any", her
   if (here.length === 0) return `the pool gives its nodes no label ${key}`;
   const isThere = open === "any" || here.some((domain) => open.includes(domain));
   return isThere
-    ? "no instance type of the pool that would hold the pod can be had there"
+    ? "no instance type of the pool that would hold the pod is available there"
     : `the pool's nodes can only be in ${listed(here)}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Affinity, PodAffinity, PodSpec } from "../../model/pod.ts";
 
-/** The preference that a term or constraint belongs to, in the words in which it is told. */
+/** The preference that a term or constraint belongs to, in the words of the log. */
 const spreadOver = (topologyKey: string): string => `the spread over ${topologyKey}`;
 const nearness = (topologyKey: string): string => `preferred affinity to pods by ${topologyKey}`;
 const distance = (topologyKey: string): string => `preferred anti-affinity to pods by ${topologyKey}`;

@@ -180,7 +180,7 @@ function writable<T extends Place>(terms: readonly (readonly T[])[]): readonly (
   return possible.length > 0 ? possible : terms;
 }
 
-/** Stands for more than MAX_ALTERNATIVES: a place that no node is. */
+/** Means more than MAX_ALTERNATIVES: a place that no node is. */
 const TOO_MANY: readonly Requirements[] = [requirementsFrom([{ key: HOSTNAME, operator: "In", values: [] }])];
 
 /**

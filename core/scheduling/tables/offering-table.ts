@@ -18,7 +18,8 @@ export function admits(requirements: OfferingRequirements, offering: Offering): 
   return !isUsedUp(offering) && admitsOffering(requirements, offering);
 }
 
-function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
+/** Whether the offering is a reservation with no instance left. */
+export function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
   return capacityType === "reserved" && reservationCapacity !== undefined && reservationCapacity <= 0;
 }
 
@@ -39,7 +40,7 @@ function isAlike(column: Offering | undefined, offering: Offering): boolean {
  */
 export class OfferingTable {
   readonly #size: number;
-  /** One offering of each column, which stands for all of them. */
+  /** One offering of each column, which represents all of them. */
   readonly #columns: Offering[] = [];
   /** By column and type: USD per hour; Infinity without an offering. */
   readonly #prices: Float64Array[] = [];
@@ -67,7 +68,7 @@ export class OfferingTable {
   }
 
   /**
-   * The columns: one offering that stands for the column, and prices by type (USD per hour; Infinity without an
+   * The columns: one offering that represents the column, and prices by type (USD per hour; Infinity without an
    * offering).
    */
   get columns(): readonly { readonly offering: Offering; readonly prices: Float64Array }[] {

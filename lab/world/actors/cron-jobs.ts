@@ -24,6 +24,14 @@ export function nextRun({ spec: { schedule, timeZone = "UTC" } }: CronJob, after
 export const firstRun = (cronJob: CronJob, now: number): number | undefined =>
   cronJob.status?.lastScheduleTime === undefined && cronJob.spec.suspend !== true ? nextRun(cronJob, now) : undefined;
 
+/** When a CronJob that has run less than twice does so next, ms; undefined when it has run twice or never will. */
+export function firstOrSecondRun(cronJob: CronJob, now: number): number | undefined {
+  const last = Date.parse(cronJob.status?.lastScheduleTime ?? "");
+  const first = nextRun(cronJob, Date.parse(cronJob.metadata.creationTimestamp ?? ""));
+  if (Number.isNaN(last)) return firstRun(cronJob, now);
+  return cronJob.spec.suspend !== true && first !== undefined && last <= first ? nextRun(cronJob, last) : undefined;
+}
+
 /** The CronJob controller: starts a Job at each hit of the schedule, and keeps as many ended Jobs as the limits say. */
 export function startCronJobs(world: LabWorld): void {
   const { clock } = world;

@@ -107,7 +107,7 @@ export function startKubelets(world: LabWorld): Kubelets {
 
   world.onChange(({ kind, type, object, user: who }) => {
     if (kind === "Pod" && type !== "DELETED") handle(object as unknown as Pod);
-    // A node that a manifest creates stands for a machine outside of the lab's cloud.
+    // A node that a manifest creates is a machine outside of the lab's cloud.
     if (kind === "Node" && type === "ADDED" && who === USER) run(object.metadata.name, 0);
   });
 

@@ -23,7 +23,7 @@ export const priorityOf = ({ spec }: Pod): number => spec.priority ?? 0;
 export const isPreempted = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === PREEMPTED) ?? false;
 
-/** Why a room refuses the pod in a cluster where the room stands for its node. */
+/** Why a room refuses the pod in a cluster where the room replaces its node. */
 export type Filter = (room: Room) => Refusal | undefined;
 
 /**

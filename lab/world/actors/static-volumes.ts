@@ -26,8 +26,8 @@ interface Claim extends PersistentVolumeClaim {
 }
 
 /**
- * The volume that exists already and that the claim gets, on a node if one is given: of those that are large enough the
- * smallest, or the one that names the claim
+ * The volume that exists already and that the claim gets, on a node if one is given: the smallest that is large
+ * enough, or the one that names the claim
  * (kubernetes: staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume).
  */
 export function freeVolume(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type RequestPace, sharedRequestPace } from "#adapters/aws/request-pace.ts";
+import { type RequestPacer, sharedRequestPace } from "#adapters/aws/request-pace.ts";
 import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import { ThrottledError } from "#core/ports/errors.ts";
@@ -24,13 +24,13 @@ function stage({ swap }: { readonly swap?: (real: Swap) => Swap } = {}) {
   const waits: number[] = [];
   const lines: LogRecord[] = [];
   const log = memoryLog((line) => void lines.push(line));
-  const newFunction = (fields: { readonly skewMs?: number; readonly isBackground?: boolean } = {}): RequestPace =>
+  const newFunction = (fields: { readonly skewMs?: number; readonly isBackground?: boolean } = {}): RequestPacer =>
     sharedRequestPace({
       ...{ store, log, account: "own/us-west-2", isBackground: fields.isBackground ?? false },
       ...{ now: () => clock.now() + (fields.skewMs ?? 0), sleep: clock.sleep, onWait: (_, ms) => void waits.push(ms) },
     });
   /** Makes a request as often as it takes; a function that is put off comes again when it was told to. */
-  const made = async (pace: RequestPace, action: string): Promise<void> => {
+  const made = async (pace: RequestPacer, action: string): Promise<void> => {
     for (;;) {
       try {
         return await ec2.make(action, { pace, made: new Map() });
@@ -52,7 +52,7 @@ function stage({ swap }: { readonly swap?: (real: Swap) => Swap } = {}) {
   return { clock, table, ec2, newFunction, made, run, waits, lines, writes: () => writes };
 }
 
-const ALONE = "the pace of requests to EC2 cannot be shared; this function goes on at a tenth of it";
+const ALONE = "the pace of requests to EC2 cannot be shared; this function continues at a tenth of it";
 
 const all = (count: number, work: (i: number) => Promise<unknown>) => Promise.all(Array.from({ length: count }, (_, i) => work(i)));
 
@@ -76,7 +76,7 @@ describe("sharedRequestPace", () => {
 
   it("two hundred functions without it would be throttled", async () => {
     const { ec2, made, run } = stage();
-    const none: RequestPace = { turn: async () => undefined, throttled: async () => undefined };
+    const none: RequestPacer = { turn: async () => undefined, throttled: async () => undefined };
     await run(() => all(200, () => made(none, "CreateFleet")));
     expect(ec2.counts.get("CreateFleet")?.throttled).toBeGreaterThan(200);
   });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { readOnly } from "#adapters/kubernetes/read-only.ts";
-import { clusterApi } from "#installer/install/cluster-api.ts";
+import { clusterApi } from "#installer/account/cluster-api.ts";
 
 it("status and doctor may ask a cluster, and no write of theirs reaches it", async () => {
   const asked: string[] = [];

@@ -16,7 +16,7 @@ import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { ClusterStateDeps } from "#functions/shared/cluster-state.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
-import { explained } from "#installer/installation/kubeconfig.ts";
+import { explained } from "#installer/account/kubeconfig.ts";
 import type { Settings } from "#settings/setting-table.ts";
 import { parseArguments } from "#terminal/command-line.ts";
 import { machine, NOW, nodePool, pod } from "../../core/disruption/builders.ts";

@@ -28,19 +28,19 @@ const [
   import("#cli/run.ts"),
   import("#lab/lab.ts"),
   import("#installer/install/install.ts"),
-  import("#installer/status/status.ts"),
-  import("#installer/doctor/doctor.ts"),
+  import("#installer/checks/status.ts"),
+  import("#installer/checks/doctor.ts"),
   import("#installer/upgrade/upgrade.ts"),
   import("#installer/uninstall/uninstall.ts"),
-  import("#installer/adopt/adopt.ts"),
-  import("#installer/adopt/table.ts"),
+  import("#installer/migrate/adopt.ts"),
+  import("#installer/migrate/table.ts"),
 ]);
 const [{ parseSettings }, { World }, { Installed }, { Older }, { KarpenterWorld }, builders] = await Promise.all([
   import("#infra/settings.ts"),
   import("../../installer/install/world.ts"),
-  import("../../installer/installation/world.ts"),
+  import("../../installer/checks/world.ts"),
   import("../../installer/upgrade/world.ts"),
-  import("../../installer/adopt/world.ts"),
+  import("../../installer/migrate/world.ts"),
   import("../../core/disruption/builders.ts"),
 ]);
 type Command = (typeof COMMANDS)[number];
@@ -88,7 +88,7 @@ await keep(["why", claim, ...from]);
 
 const settings = parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2" }, "test");
 const where = { cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless" };
-const fresh = { ...where, settings, isWayInGiven: false, tagNetwork: false, withDefaultPool: true };
+const fresh = { ...where, settings, hasEndpointOption: false, tagNetwork: false, withDefaultPool: true };
 const world = new World();
 await keep(
   ["install", "--dry-run"],
@@ -130,7 +130,7 @@ await keep(
 const node = "ip-10-0-181-126.ap-northeast-2.compute.internal";
 const adopted = builders
   .snapshot({ machines: [{ name: node }] })
-  .nodeClaims.map((one) => ({ claim: one, outcome: "is adopted: it goes on as it is" }));
+  .nodeClaims.map((one) => ({ claim: one, outcome: "is adopted: it stays as it is" }));
 await keep(
   ["adopt"],
   standIn("adopt", async (_args, print) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { headroomOf } from "#core/capacity-buffers/headroom.ts";
 import type { Resolution } from "#core/capacity-buffers/resolve.ts";
-import { bufferStatus, type Placement, placementOf } from "#core/capacity-buffers/status.ts";
+import { type BufferPlacement, bufferStatus, placementOf } from "#core/capacity-buffers/status.ts";
 import type { Plan } from "#core/model/plan.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 
@@ -14,15 +14,15 @@ const RESOLVED = {
 };
 const GONE: Resolution = { ready: false, reason: "PodTemplateNotFound", message: "PodTemplate default/room does not exist" };
 
-const NOWHERE: Placement = { existing: 0, onTheirWay: 0, errors: [] };
+const NOWHERE: BufferPlacement = { existing: 0, onTheirWay: 0, errors: [] };
 
-function conditions(resolution: Resolution, placement: Placement = NOWHERE): Record<string, string> {
+function conditions(resolution: Resolution, placement: BufferPlacement = NOWHERE): Record<string, string> {
   const { conditions: all = [] } = bufferStatus(buffer(), resolution, placement, NOW);
   return Object.fromEntries(all.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
 }
 
 describe("a buffer's conditions", () => {
-  it.for<{ name: string; resolution?: Resolution; placement?: Placement; want: Record<string, string> }>([
+  it.for<{ name: string; resolution?: Resolution; placement?: BufferPlacement; want: Record<string, string> }>([
     {
       name: "room for all",
       placement: { existing: 3, onTheirWay: 0, errors: [] },

@@ -34,11 +34,11 @@ it("a rebuild has nothing to do when nothing is lost", () => {
 
 describe("the table is lost", () => {
   it.for([
-    { name: "a NodeClaim with an instance", change: {}, outcome: "it goes on as it is", machine: "i-1" },
+    { name: "a NodeClaim with an instance", change: {}, outcome: "it stays as it is", machine: "i-1" },
     {
       name: "a NodeClaim whose status does not name its instance",
       change: { claims: [nodeClaim()] },
-      outcome: "it goes on as it is",
+      outcome: "it stays as it is",
       machine: "i-1",
     },
     {

@@ -54,3 +54,18 @@ it.for([
   expect(plan.newNodeClaims).toEqual([]);
   expect(plan.podErrors["default/p"]).toContain(`${TYPE}=capacity-block`);
 });
+
+it.for([
+  { name: "one reservation", ids: ["cr-1"], says: "its reservation cr-1 is full (2 of 2); raise its size, or allow on-demand or spot" },
+  {
+    name: "two reservations",
+    ids: ["cr-1", "cr-2"],
+    says: "its reservations cr-1 is full (2 of 2) and cr-2 is full (2 of 2); raise its size, or allow on-demand or spot",
+  },
+])("a pool of reserved capacity alone says that it is full: $name", ({ ids, says }) => {
+  const full = ids.map((id) => reserved(id, { reservationCapacity: 0, reservationSize: 2, available: false }));
+  const only = nodePool("default", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["reserved"] }] });
+  const plan = planFor({ nodePools: [only], instanceTypes: [typeWith(...full)], pods: [pod("p", { cpu: "1" })] });
+  expect(plan.podErrors["default/p"]).toContain(says);
+  expect(plan.podErrors["default/p"]).not.toContain("reserved in zone-a");
+});

@@ -148,6 +148,14 @@ describe("limits", () => {
     expect(planFor({ ...parts, nodePools: [nodePool("default", { limits: { cpu: "10" } })] }).podErrors).toEqual({});
   });
 
+  it("of types that use the same share of the limits the reason names the cheapest", () => {
+    const gpus = { capacity: { "nvidia.com/gpu": "1" } };
+    const types = [instanceType("a.x16", 16, 64, { price: 4, ...gpus }), instanceType("b.x4", 4, 16, { price: 1, ...gpus })];
+    const wants = pod("p", { cpu: "1", "nvidia.com/gpu": "1" });
+    const plan = planFor({ instanceTypes: types, pods: [wants], nodePools: [nodePool("default", { limits: { "nvidia.com/gpu": "0" } })] });
+    expect(plan.podErrors["default/p"]).toContain("the smallest instance type that holds the pod, b.x4, has nvidia.com/gpu 1");
+  });
+
   it("a Node that was launched from no NodeClass is none of the NodePool's, whatever its label says", () => {
     const stranger = {
       metadata: { name: "odd", labels: { "karpenter.sh/nodepool": "default" } },

@@ -35,7 +35,7 @@ async function nominating(version: string, wanted = PODS) {
   };
   const uids = wanted.map(({ metadata }) => (metadata.name === "again" ? "uid-again" : (metadata.uid ?? "")));
   const pods = [...wanted.map(({ metadata }) => `default/${metadata.name}`), "default/gone"];
-  const deps = { cluster: {}, memory: new ProcessMemory(), now: () => 0, kubernetes, settings: { nominateNodes: true }, log: memoryLog() };
+  const deps = { cluster: {}, memory: new ProcessMemory(), now: () => 0, kubernetes, log: memoryLog() };
   await nominateHeld([{ pods, uids, node: "n" }], deps as unknown as LifecycleDeps);
   return { told, asked };
 }

@@ -54,13 +54,7 @@ async function opening(
     return { ...made, metadata: { ...made.metadata, name, uid: `uid-${name}` } };
   };
   const deps = {
-    ...{
-      cluster: { name: record().cluster },
-      memory: new ProcessMemory(),
-      settings: { nominateNodes: true },
-      now: () => NOW,
-      log: { debug() {}, error() {} },
-    },
+    ...{ cluster: { name: record().cluster }, memory: new ProcessMemory(), now: () => NOW, log: { debug() {}, error() {} } },
     store: {
       isFirstWithin: async () => isFirst,
       byInstance: async (id: string) => recordOf(id),

@@ -18,8 +18,8 @@ const SNAPSHOT = snapshotOf(
 );
 
 /** Nominates for the pods x and y; `answer` may throw. */
-async function nominating(options: { on?: boolean; version?: string; answer?: (pod: Pod) => void }) {
-  const { on = true, version = "1.35", answer = () => undefined } = options;
+async function nominating(options: { version?: string; answer?: (pod: Pod) => void }) {
+  const { version = "1.35", answer = () => undefined } = options;
   const told: string[] = [];
   const log = memoryLog();
   const kubernetes = {
@@ -29,21 +29,14 @@ async function nominating(options: { on?: boolean; version?: string; answer?: (p
       told.push(`${one.metadata.name} ${node}`);
     },
   };
-  await nominateNodes(SNAPSHOT, {
-    cluster: {},
-    memory: new ProcessMemory(),
-    now: () => 0,
-    kubernetes,
-    settings: { nominateNodes: on },
-    log,
-  } as unknown as ClusterDeps);
+  const deps = { cluster: {}, memory: new ProcessMemory(), now: () => 0, kubernetes, log };
+  await nominateNodes(SNAPSHOT, deps as unknown as ClusterDeps);
   return { told, lines: log.records.map(({ level, message }) => `${level} ${message}`) };
 }
 
 it.for([
   { name: "Kubernetes 1.35", options: { version: "1.35" }, told: ["x a", "y a"] },
   { name: "Kubernetes 1.34, which does not heed it,", options: { version: "1.34" }, told: [] },
-  { name: "a deployment that turns it off", options: { on: false }, told: [] },
 ])("pods of $name are nominated: $told", async ({ options, told }) => {
   expect((await nominating(options)).told).toEqual(told);
 });

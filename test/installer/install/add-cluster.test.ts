@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { DEPLOYED, deployedOf } from "#infra/deployed.ts";
 import { FUNCTION_NAMES } from "#infra/functions.ts";
 import { parseSettings } from "#infra/settings.ts";
+import type { InstallPorts, KubeObject } from "#installer/account/ports.ts";
 import { install } from "#installer/install/install.ts";
-import type { InstallPorts, KubeObject } from "#installer/install/ports.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { VERSION } from "#settings/version.ts";
 import { InputError } from "#terminal/input-error.ts";
@@ -37,7 +37,7 @@ class Stacked extends World {
 
 const OPTIONS = {
   ...{ cluster: "c2", region: "us-west-2", settings: parseSettings({ clusters: [{ name: "c2" }], region: "us-west-2" }, "test") },
-  ...{ isWayInGiven: false, tagNetwork: false, withDefaultPool: true, dryRun: false },
+  ...{ hasEndpointOption: false, tagNetwork: false, withDefaultPool: true, dryRun: false },
 };
 
 async function run(world: World, changed: Partial<typeof OPTIONS> = {}, account: Partial<InstallPorts["account"]> = {}) {
@@ -163,7 +163,7 @@ describe("install of a further cluster", () => {
   it.for([
     {
       name: "a source that the stack has no function for",
-      change: { isWayInGiven: true, settings: parseSettings({ clusters: [{ name: "c2", sources: ["audit"] }] }, "test") },
+      change: { hasEndpointOption: true, settings: parseSettings({ clusters: [{ name: "c2", sources: ["audit"] }] }, "test") },
       says: "FAULT  public URL: the stack has no function audit",
     },
     {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { clusterToken } from "#adapters/lambda/path-token.ts";
 import { parseSettings } from "#infra/settings.ts";
+import type { InstallPorts } from "#installer/account/ports.ts";
 import { install } from "#installer/install/install.ts";
-import type { InstallPorts } from "#installer/install/ports.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { Killed, killedAndRunAgain, SECRET, World } from "./world.ts";
 
@@ -12,7 +12,7 @@ const OPTIONS = {
   cluster: "c1",
   region: "us-west-2",
   settings,
-  isWayInGiven: false,
+  hasEndpointOption: false,
   tagNetwork: false,
   withDefaultPool: true,
   dryRun: false,
@@ -59,7 +59,7 @@ describe("install", () => {
     world.ending = "Specified ReservedConcurrentExecutions decreases the account's limit.";
     const { answer } = await run(world);
     expect(String(answer)).toContain(
-      "ended as ROLLBACK_COMPLETE: Notify: Specified ReservedConcurrentExecutions decreases the account's limit; mend that, then run this again",
+      "ended as ROLLBACK_COMPLETE: Notify: Specified ReservedConcurrentExecutions decreases the account's limit; fix that, then run the command again",
     );
     expect(world.objects.size).toBe(0);
     world.ending = "COMPLETE";
@@ -95,7 +95,7 @@ describe("install", () => {
   it("a way in that the person has asked for is not replaced by another, nor where the failure is another's", async () => {
     const asked = new World();
     asked.refuses = ["AWS::Lambda::Url"];
-    expect(String((await run(asked, { isWayInGiven: true })).answer)).toContain("an SCP denies it");
+    expect(String((await run(asked, { hasEndpointOption: true })).answer)).toContain("an SCP denies it");
     const other = new World();
     other.ending = "the account is full";
     expect(String((await run(other)).answer)).toContain("the account is full");

@@ -8,12 +8,12 @@ import { clusterToken } from "#adapters/lambda/path-token.ts";
 import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { makeStacks, synthesized } from "#infra/synthesis.ts";
-import { s3Bucket } from "#installer/install/bucket.ts";
+import { s3Bucket } from "#installer/account/bucket.ts";
+import { awsInspector } from "#installer/account/inspector.ts";
+import { leftBehindOnAws } from "#installer/account/left-behind.ts";
+import { cloudFormationStacks } from "#installer/account/stacks.ts";
+import { status } from "#installer/checks/status.ts";
 import { install } from "#installer/install/install.ts";
-import { cloudFormationStacks } from "#installer/install/stacks.ts";
-import { awsInspector } from "#installer/installation/inspector.ts";
-import { status } from "#installer/status/status.ts";
-import { leftBehindOnAws } from "#installer/uninstall/left-behind.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { VERSION } from "#settings/version.ts";
 import { removeDir } from "../../e2e/support/child.ts";
@@ -56,7 +56,7 @@ const run = async (withDefaultPool: boolean, given = settings) => {
     cluster: "c1",
     region: ministack.region,
     settings: given,
-    isWayInGiven: false,
+    hasEndpointOption: false,
     tagNetwork: false,
     withDefaultPool,
     dryRun: false,

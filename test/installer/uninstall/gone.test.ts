@@ -39,7 +39,7 @@ describe("uninstall of a cluster that is gone", () => {
     const world = orphaned();
     const { answer, text } = await run(world);
     expect(text.split("\n")).toEqual([
-      `EKS knows no cluster c1 in us-west-2 of account ${ACCOUNT}; looking for what it has left`,
+      `cluster c1 does not exist in us-west-2 of account ${ACCOUNT}; looking for its leftovers`,
       "  instances with the tags eks:eks-cluster-name=c1, karpenter.sh/nodepool and karpenter.k8s.aws/ec2nodeclass: 2 (i-1, i-2)",
       "  instance profiles under /karpenter/us-west-2/c1/: 1 (c1_1)",
       "  stack karpenter-serverless: CREATE_COMPLETE",
@@ -56,7 +56,7 @@ describe("uninstall of a cluster that is gone", () => {
 
   it.for([
     { agrees: false, says: "nothing was removed" },
-    { agrees: undefined, says: "nobody can be asked here; give --yes" },
+    { agrees: undefined, says: "standard input is no terminal; give --yes" },
   ])("nothing of a cluster that is gone is removed when the answer is $agrees", async ({ agrees, says }) => {
     const world = orphaned();
     world.agrees = agrees;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { manifests } from "#infra/manifests.ts";
-import { adopt } from "#installer/adopt/adopt.ts";
 import { applyObjects, objectsOf } from "#installer/install/apply-manifests.ts";
+import { adopt } from "#installer/migrate/adopt.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
-import { KarpenterWorld } from "../adopt/world.ts";
 import { Killed } from "../install/world.ts";
+import { KarpenterWorld } from "../migrate/world.ts";
 
 const OPTIONS = {
   ...{ cluster: "c1", region: "us-west-2", stackName: "karpenter-serverless", drain: false, keepNodes: true, startKarpenter: true },
@@ -65,7 +65,7 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     const { answer, text } = await run(world);
     expect(world.left.templates, "Karpenter launches by them").toBe(3);
     expect(text.split("\n")).toEqual([
-      "holding Karpenter's Lease, so that nobody decides during the hand-over",
+      "holding Karpenter's Lease, so that no controller decides during the hand-over",
       "the functions have no rights in cluster c1 any more",
       "2 NodeClaims are as Karpenter makes them",
       "the records of its NodeClaims are removed",
@@ -173,7 +173,7 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     expect(world.deployment.spec.replicas).toBe(0);
     expect(answer).toMatchObject({
       output: expect.stringContaining(
-        "nobody looks after the nodes until Karpenter runs; start it: kubectl scale deployment karpenter --namespace kube-system --replicas 2",
+        "no controller manages the nodes until Karpenter runs; start it: kubectl scale deployment karpenter --namespace kube-system --replicas 2",
       ),
     });
   });
@@ -199,7 +199,7 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     const world = await adopted();
     world.isClusterGone = true;
     world.left.instances = ["i-1"];
-    expect(String((await run(world)).answer)).toContain("EKS knows no cluster c1, so its nodes serve nobody");
+    expect(String((await run(world)).answer)).toContain("Cluster c1 does not exist in EKS. Omit --keep-nodes to remove its leftovers.");
     expect(world.left.instances).toEqual(["i-1"]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "#infra/settings.ts";
+import type { KubeObject } from "#installer/account/ports.ts";
 import { install } from "#installer/install/install.ts";
-import type { KubeObject } from "#installer/install/ports.ts";
 import { uninstall } from "#installer/uninstall/uninstall.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
@@ -31,7 +31,7 @@ async function installed(): Promise<World> {
   const world = new World();
   world.outputs = { ...world.outputs, TableName: "table-1" };
   await install(
-    { cluster: "c1", region: "us-west-2", settings, isWayInGiven: false, tagNetwork: false, withDefaultPool: true, dryRun: false },
+    { cluster: "c1", region: "us-west-2", settings, hasEndpointOption: false, tagNetwork: false, withDefaultPool: true, dryRun: false },
     world.ports(),
     () => {},
   );
@@ -133,7 +133,7 @@ describe("uninstall", () => {
     const world = await installed();
     world.stack = undefined;
     const { answer } = await run(world);
-    expect(String(answer)).toContain("the stack is gone, so nobody ends 1 NodeClaim (default-1) and 1 EC2NodeClass (default)");
+    expect(String(answer)).toContain("the stack is gone, so no function ends 1 NodeClaim (default-1) and 1 EC2NodeClass (default)");
     expect(left(world)).toContain("NodePool/default");
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cloudFormationChangeSets } from "#installer/upgrade/change-sets.ts";
+import { cloudFormationChangeSets } from "#installer/account/change-sets.ts";
 import { lostFields, pathText, says } from "#installer/upgrade/definitions.ts";
 import { schemaVerdict } from "#installer/upgrade/schema.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deployedOf } from "#infra/deployed.ts";
 import { parseSettings } from "#infra/settings.ts";
-import type { KubeObject } from "#installer/install/ports.ts";
+import type { KubeObject } from "#installer/account/ports.ts";
 import { type UpgradeOptions, upgrade } from "#installer/upgrade/upgrade.ts";
 import { VERSION } from "#settings/version.ts";
 import { INSTALL_KILLS_EVERY } from "../../support/effort.ts";
@@ -134,7 +134,7 @@ describe("upgrade", () => {
 
   it.for([
     { agrees: false, want: "nothing was changed" },
-    { agrees: undefined, want: "nothing was changed, because nobody can be asked here; give --yes" },
+    { agrees: undefined, want: "nothing was changed, because standard input is no terminal; give --yes" },
   ])("without --yes a person is asked: $agrees", async ({ agrees, want }) => {
     const world = new Older();
     world.agrees = agrees;
@@ -174,7 +174,7 @@ describe("upgrade", () => {
     world.httpStatus = 502;
     expect((await run(world)).answer).toMatchObject({
       isUsable: false,
-      output: "karpenter-serverless is upgraded; mend what is marked FAULT above, then run doctor\n",
+      output: "karpenter-serverless is upgraded; fix the items marked FAULT above, then run doctor\n",
     });
   });
 });
@@ -227,7 +227,7 @@ describe("before anything is changed, upgrade refuses", () => {
       change: (world) => {
         world.refusal = "Template error: no such resource type";
       },
-      want: "CloudFormation cannot change stack karpenter-serverless: Template error: no such resource type; mend that",
+      want: "CloudFormation cannot change stack karpenter-serverless: Template error: no such resource type; fix that",
     },
   ])("$what", async ({ change, want }) => {
     const world = new Older();

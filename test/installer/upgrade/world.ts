@@ -1,8 +1,8 @@
 import { deployedOf } from "#infra/deployed.ts";
 import { parseSettings } from "#infra/settings.ts";
-import type { ChangeSet } from "#installer/upgrade/change-sets.ts";
-import type { UpgradePorts } from "#installer/upgrade/ports.ts";
-import { Installed } from "../installation/world.ts";
+import type { ChangeSet } from "#installer/account/change-sets.ts";
+import type { UpgradePorts } from "#installer/account/ports.ts";
+import { Installed } from "../checks/world.ts";
 
 /** An installation of an older release, that works. */
 export class Older extends Installed {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { nodeResources } from "#lab/world/machine-facts.ts";
 import { parseToml } from "#lab/world/toml.ts";
 import { readUserData } from "#lab/world/user-data.ts";
+import { CATALOGUE } from "./support.ts";
 
 const nodeConfig = (
   kubelet: string,
@@ -31,6 +33,19 @@ describe("user data", () => {
 --use-max-pods false \\
 --kubelet-extra-args '--node-labels="team=a,tier=web" --register-with-taints="karpenter.sh/unregistered:NoExecute" --max-pods=29'`;
     expect(readUserData(mime(['text/x-shellscript; charset="us-ascii"', script]))).toEqual(want);
+  });
+
+  it.for([
+    { name: "NodeConfig", text: nodeConfig("    config:\n      maxPods: 29\n      podsPerCore: 4") },
+    { name: "bootstrap command", text: "#!/bin/bash\n/etc/eks/bootstrap.sh 'lab' --kubelet-extra-args '--pods-per-core=4 --max-pods=29'" },
+  ])("gives podsPerCore by $name, which bounds the node's pods", ({ text }) => {
+    const bootstrap = readUserData(text);
+    expect(bootstrap).toMatchObject({ maxPods: 29, podsPerCore: 4 });
+    const large = CATALOGUE.types.find(({ name }) => name === "m5.large");
+    if (large === undefined) throw new Error("the catalogue lacks m5.large");
+    const { capacity, allocatable } = nodeResources(large, bootstrap, 20 * 2 ** 30);
+    expect(capacity).toMatchObject({ pods: "8", "hugepages-1Gi": "0", "hugepages-2Mi": "0" });
+    expect(allocatable).toMatchObject({ pods: "8", "hugepages-1Gi": "0", "hugepages-2Mi": "0" });
   });
 
   it("is read from Bottlerocket's settings", () => {

@@ -8,7 +8,7 @@ import type { Later, LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { eventSourceOf, FUNCTIONS } from "#infra/functions.ts";
-import { ringFromChanges } from "#lab/doorbells.ts";
+import { sendWakeUpsOnChanges } from "#lab/event-sources.ts";
 import { ENTRIES, type Lab, sqsEvent } from "#lab/host.ts";
 import type { VirtualClock } from "#lab/world/clock.ts";
 import { simulatedCloud } from "#lab/world/cloud.ts";
@@ -170,7 +170,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
   for (const cluster of clusters) {
     const deps = { ...depsOf(cluster), store: table, wakeUps: queues };
     const ringing = { ...cluster.world, onChange: (listener: Parameters<typeof cluster.world.onChange>[0]) => listen(cluster, listener) };
-    ringFromChanges(ringing, deps, ["notify"]);
+    sendWakeUpsOnChanges(ringing, deps, ["notify"]);
   }
   for (const [name, watching] of observers) {
     const cluster = byName.get(name);

@@ -1,0 +1,4 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+import "#terminal/check-node.mjs";
+
+await import("./main.ts");

@@ -1,0 +1,3 @@
+import "#terminal/check-node.mjs";
+
+await import("./main.ts");
