@@ -52,8 +52,6 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   PREFERENCE_POLICY:
     "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up or loosen preferences that cost more than PREFERENCE_COST_SHARE",
   PREFERENCE_COST_SHARE: "with `Weigh`: how much dearer the nodes of a controller's pods may be for what the pods prefer, as a share",
-  QUIET_SWEEPS:
-    "`true`: a sweep that finds the cluster as the last one left it ends at once, for ten minutes at most; an experiment (decision 0024)",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
   SLEEP_SCHEDULE:
@@ -92,6 +90,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   LOG_OUTPUT_PATHS: "Lambda collects the logs of each function in its log group",
   MEMORY_LIMIT: "it bounds a Go process; the memory of each function is in infra/functions.ts",
   METRICS_PORT: "metrics go to CloudWatch, namespace Karpenter; nothing is scraped",
+  QUIET_SWEEPS: "the experiment has ended: each sweep looks at the whole cluster (decision 0024)",
   SYSTEM_NAMESPACE: "nothing runs in a namespace of the cluster",
 };
 

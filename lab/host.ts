@@ -12,7 +12,6 @@ import { disruptionEntry } from "#functions/disruption/entry.ts";
 import { interruptionEntry } from "#functions/interruption/entry.ts";
 import { lifecycleEntry } from "#functions/lifecycle/entry.ts";
 import { provisionEntry } from "#functions/provision/entry.ts";
-import { activeStore } from "#functions/shared/active-store.ts";
 import type { Later, LifecycleDeps, Settings } from "#functions/shared/cluster-deps.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { ringFromChanges } from "./doorbells.ts";
@@ -178,7 +177,6 @@ export function createLab(options: LabOptions): Lab {
     options.onLog?.(timed);
   };
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const table = inTransactions(guarded(store, "store"));
   const deps: LifecycleDeps = {
     cluster: {
       name: world.cluster,
@@ -187,7 +185,7 @@ export function createLab(options: LabOptions): Lab {
       serviceCidr: "10.100.0.0/16",
     },
     kubernetes: managedObjects(guarded(simulatedKubernetes(world), "kubernetes")),
-    store: settings.quietSweeps ? activeStore(table, () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0)) : table,
+    store: inTransactions(guarded(store, "store")),
     fleet: guarded(cloud.fleet, "fleet"),
     wakeUps: guarded(wakeUps, "wakeUps"),
     catalogue: async () => known,

@@ -140,7 +140,6 @@ export const SETTINGS = {
   MIN_VALUES_POLICY: { as: "minValuesPolicy", readBy: "decisions", fallback: "Strict", read: oneOf("Strict", "BestEffort") },
   SCHEDULER_CONFIG: { as: "defaultConstraints", readBy: "decisions", fallback: "", read: readDefaultConstraints },
   NOMINATE_NODES: { as: "nominateNodes", readBy: "decisions", fallback: "true", read: bool, isOurs: true },
-  QUIET_SWEEPS: { as: "quietSweeps", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
   /** ms; undefined bounds no saving. */
   CONSOLIDATION_HORIZON: { as: "horizonMs", readBy: "decisions", fallback: "24h", read: durationOrNone, isOurs: true },
   /** USD. */

@@ -93,7 +93,7 @@ export async function readSnapshot(options: {
 const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
 
 /** Whether nodes or NodeClaims are deleted, terminated, or about to be. */
-export const anyGoes = (read: Pick<ReadSnapshot, "nodes" | "nodeClaims" | "records" | "commands">): boolean =>
+const anyGoes = (read: Pick<ReadSnapshot, "nodes" | "nodeClaims" | "records" | "commands">): boolean =>
   goingNames(read).size > 0 || [...read.nodes, ...read.nodeClaims].some(isDeleted);
 
 /** The NodeClaims that, as far as the table says, are terminated or are about to be. */

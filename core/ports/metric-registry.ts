@@ -39,10 +39,8 @@ export const DURATION_BUCKETS: readonly number[] = [
 /** 1, 2, 4 and so on, so many of them. */
 const doubling = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => 2 ** i);
 const HOUR = 3_600;
-/** Each sweep plans while a pod waits, so five sweeps without a plan say that none does. */
+/** Each sweep sets these gauges while they are not 0, so five sweeps without a value say that they are. */
 const FIVE_SWEEPS_MS = 300_000;
-/** A sweep looks at everything at least each ten minutes (functions/shared/quiet-sweep.ts). */
-const QUIET_SWEEPS_MS = 900_000;
 const DAY = 24 * HOUR;
 
 /** (karpenter: pkg/controllers/node/termination/metrics.go, NodeLifetimeDurationSeconds) */
@@ -78,7 +76,7 @@ export const METRICS = {
   scheduler_unschedulable_pods_count: { type: "gauge", labels: ["controller"], isEssential: true, staysMs: FIVE_SWEEPS_MS },
   scheduler_ignored_pods_count: { type: "gauge", labels: [], staysMs: FIVE_SWEEPS_MS },
   scheduler_pending_pods_by_effective_zone_count: { type: "gauge", labels: ["controller", "zone"], staysMs: FIVE_SWEEPS_MS },
-  cluster_state_unreadable_objects: { type: "gauge", labels: ["kind"], isOurs: true, isEssential: true, staysMs: QUIET_SWEEPS_MS },
+  cluster_state_unreadable_objects: { type: "gauge", labels: ["kind"], isOurs: true, isEssential: true, staysMs: FIVE_SWEEPS_MS },
   scheduler_scheduling_duration_seconds: { type: "histogram", labels: ["controller"] },
   voluntary_disruption_decisions_total: { type: "counter", labels: DECISION },
   voluntary_disruption_decisions_by_nodepool_total: { type: "counter", labels: [...DECISION, "nodepool"] },

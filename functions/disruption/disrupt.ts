@@ -19,7 +19,6 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import type { Quiet } from "../shared/quiet-sweep.ts";
 import { CONFIRMED_AGE_MS } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
@@ -48,12 +47,10 @@ const MAX_SEARCH_MS = 10_000;
  * most one new command. A new command is only stored; it is validated again after 15 s, in a later pass, before
  * anything is done.
  * @param isFresh definitions are read anew, however recently they were read
- * @returns what a pass waits for that had nothing to do
  */
-export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps, isFresh = true): Promise<Quiet | undefined> {
+export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps, isFresh = true): Promise<void> {
   const wakeTimes: number[] = [];
   let outcome: Outcome | undefined;
-  let quietUntil: number | undefined;
   const decided = await withLease(cluster, async (lease, deps) => {
     const readsFrom = deps.now();
     // This pass serves the wake-ups of pods and nodes that are on their way, too. Few come just after a sweep, and a
@@ -100,13 +97,10 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
         "command-id": plan.command.id,
       });
     }
-    // A search that ran out of time may find something at the next attempt.
-    const isIdle = plan.command === undefined && commands.length === 0 && !plan.passes.some(({ isTimedOut }) => isTimedOut);
     const { nextDueAt = Number.POSITIVE_INFINITY } = plan;
     // A validation is due to the second; for the rest of what time changes, one pass looks at all that is due by then.
     wakeTimes.push(plan.command === undefined && plan.passes.length > 0 ? lookedAt(nextDueAt) : nextDueAt);
     if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
-    if (isIdle) quietUntil = Math.min(nextDueAt, ...wakeTimes);
     if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
     const report = reportOf(plan);
     // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing
@@ -132,7 +126,6 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
   // Without the lease: a thousand conditions and events must not keep the next decision waiting.
   if (outcome !== undefined) await publish(outcome, cluster);
   await sleepUntil(wakeTimes, cluster);
-  return quietUntil === undefined ? undefined : { until: quietUntil };
 }
 
 /** What a pass tells users when its decision is stored. */

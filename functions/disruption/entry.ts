@@ -6,7 +6,6 @@ import { WAKE_UP_CAUSES, type WakeUpReason } from "#core/ports/wake-up-causes.ts
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
-import { type Quiet, unlessQuiet } from "../shared/quiet-sweep.ts";
 import { disrupt } from "./disrupt.ts";
 import { awaitedValidation, isDue, isFirstOfSwarm, isSweptAlready, sleepUntil } from "./wake-times.ts";
 
@@ -22,7 +21,7 @@ export const disruptionEntry = (deps: EntryDeps) =>
         await decide(reason, cluster);
       },
       onSweep: async (cluster) => {
-        if (!isSweptAlready(cluster)) await unlessQuiet("disruption", cluster, (asked) => decide({ cause: "Sweep" }, asked));
+        if (!isSweptAlready(cluster)) await decide({ cause: "Sweep" }, cluster);
       },
       sweepOf: (cluster) => ({ kind: "disruption", cluster, cause: "Sweep" }),
     },
@@ -34,18 +33,18 @@ export const disruptionEntry = (deps: EntryDeps) =>
  * from the stack loses its nodes without any decision. While a command waits for its validation, nothing is decided;
  * its wake-up may be lost, so it is asked for again.
  */
-async function decide(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<Quiet | undefined> {
-  if (cluster.isLeaving) return undefined;
+async function decide(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): Promise<void> {
+  if (cluster.isLeaving) return;
   const commands = await cluster.store.commands(cluster.cluster.name);
   const validatedAt = awaitedValidation(commands, cluster.now());
   if (validatedAt !== undefined && reason.cause !== "ReplacementReady") {
     await sleepUntil([validatedAt], cluster);
-    return undefined;
+    return;
   }
-  if (reason.cause === "NodesRemoved" && commands.length === 0 && (await ownsNothing(cluster))) return undefined;
+  if (reason.cause === "NodesRemoved" && commands.length === 0 && (await ownsNothing(cluster))) return;
   // What a command is validated by must be as it is now: its nodes are removed afterwards.
   const isFresh = !ABOUT_NODES.has(reason.cause) || commands.some(({ phase, dueAt }) => phase === "Validating" && dueAt <= cluster.now());
-  return (await standsStill(cluster, isFresh ? 0 : LEASE_AGE_MS)) ? undefined : disrupt(reason, cluster, isFresh);
+  if (!(await standsStill(cluster, isFresh ? 0 : LEASE_AGE_MS))) await disrupt(reason, cluster, isFresh);
 }
 
 /** Whether the last node has gone: there is nothing to disrupt, and no buffer to keep room for. */

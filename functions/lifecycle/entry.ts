@@ -4,7 +4,6 @@
 
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
-import { unlessQuiet } from "../shared/quiet-sweep.ts";
 import { measuredFleet } from "./measured-fleet.ts";
 import { reconcileClaim } from "./reconcile.ts";
 import { sweep } from "./sweep.ts";
@@ -22,7 +21,7 @@ export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
           await reconcileClaim(wakeUp.claim, { ...wakeUp, sentAt }, { ...cluster, fleet: measuredFleet(cluster) });
         else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);
       },
-      onSweep: (cluster) => unlessQuiet("lifecycle", { ...cluster, fleet: measuredFleet(cluster) }, sweep),
+      onSweep: (cluster) => sweep({ ...cluster, fleet: measuredFleet(cluster) }),
       sweepOf: (cluster) => ({ kind: "sweep", cluster }),
     },
     deps,

@@ -1,6 +1,5 @@
 import { vanishedClaims } from "#core/lifecycle/garbage-collection.ts";
 import { isDoneWith, isLaunchedByOther } from "#core/lifecycle/identity.ts";
-import { isSettled } from "#core/lifecycle/settled.ts";
 import { otherOwners } from "#core/model/instance-owner.ts";
 import { REGISTERED } from "#core/model/labels.ts";
 import { isOthersNode } from "#core/model/managed.ts";
@@ -9,7 +8,6 @@ import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { WakeUp } from "#core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";
-import type { Quiet } from "../shared/quiet-sweep.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
 import { collectGarbage } from "./garbage-collection.ts";
@@ -35,8 +33,7 @@ const TAG_EVERY_MS = 250;
  * The safety net under all wake-ups, once a minute: wakes NodeClaims that are overdue, adopts NodeClaims without a
  * record, replaces unhealthy nodes, and garbage-collects in both directions between NodeClaims and instances.
  */
-export async function sweep(deps: LifecycleDeps): Promise<Quiet | undefined> {
-  let isQuiet = false;
+export async function sweep(deps: LifecycleDeps): Promise<void> {
   const { cluster, kubernetes, store, fleet, wakeUps, now } = deps;
   const unreadable = new Set<string>();
   // NodeClaims are listed before instances: one that is launched in between is then not taken for one whose instance is
@@ -83,12 +80,9 @@ export async function sweep(deps: LifecycleDeps): Promise<Quiet | undefined> {
     async () => {
       const instances = await fleet.list(cluster.name);
       await hydrateRecords(records, instances, deps);
-      const inventory = { records, unreadable, claims, nodes, instances, now: now() };
-      await collectGarbage(inventory, deps);
-      isQuiet = isSettled(inventory) && records.every(({ instance }) => instance?.reservationId === undefined);
+      await collectGarbage({ records, unreadable, claims, nodes, instances, now: now() }, deps);
     },
   ]);
-  return isQuiet ? { until: Math.min(...records.map(({ dueAt }) => dueAt - SWEEP_MS)) } : undefined;
 }
 
 /**

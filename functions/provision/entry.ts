@@ -6,7 +6,6 @@ import type { WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
-import { type Quiet, unlessQuiet } from "../shared/quiet-sweep.ts";
 import { ABOUT_PODS, provision } from "./provision.ts";
 import { isSeenAlready, noteLook } from "./seen-already.ts";
 import { keepReplicas } from "./static.ts";
@@ -26,7 +25,7 @@ export const provisionEntry = (deps: EntryDeps) =>
         await plan(reason, cluster);
         if (reason.cause !== "NodeRegistered") noteLook(began, cluster);
       },
-      onSweep: (cluster) => unlessQuiet("provision", cluster, (asked) => plan({ cause: "Sweep" }, asked)),
+      onSweep: (cluster) => plan({ cause: "Sweep" }, cluster),
       sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),
       inOrder: true,
     },
@@ -37,10 +36,8 @@ export const provisionEntry = (deps: EntryDeps) =>
  * Plans for pods before it counts replicas, because users wait for pods. Plans nothing while a Karpenter runs, or while
  * the cluster is being taken from the stack.
  */
-async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<Quiet | undefined> {
-  if (cluster.isLeaving) return undefined;
-  const quiet = await provision(reason, cluster);
-  if (!cluster.settings.staticCapacity) return quiet;
-  if (!(await standsStill(cluster))) await keepReplicas(cluster);
-  return undefined;
+async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
+  if (cluster.isLeaving) return;
+  await provision(reason, cluster);
+  if (cluster.settings.staticCapacity && !(await standsStill(cluster))) await keepReplicas(cluster);
 }

@@ -1,4 +1,3 @@
-import { anyGoes } from "#adapters/kubernetes/snapshot.ts";
 import { realPart } from "#core/capacity-buffers/real-part.ts";
 import { creationTimes, plannedEntry } from "#core/history/planned.ts";
 import type { HistoryEntry } from "#core/model/history-entry.ts";
@@ -7,7 +6,6 @@ import type { Plan } from "#core/model/plan.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { podKey } from "#core/pods/predicates.ts";
-import type { Kubernetes } from "#core/ports/kubernetes.ts";
 import { putOff, reasonText, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { unusedNames } from "#core/provisioning/claim-name.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
@@ -28,13 +26,12 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
-import type { Quiet } from "../shared/quiet-sweep.ts";
 import { CONFIRMED_AGE_MS, haveDefinitionsChanged, PLANNED_AGE_MS } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
-import { glance, knownWait, notePlaces, readTable, restOf, UNBOUND_PODS } from "./glance.ts";
+import { glance, knownWait, notePlaces, readTable, restOf } from "./glance.ts";
 import { isHeldOpen } from "./held-open.ts";
 import { nominateNodes } from "./nominate.ts";
 import { publishPodEvents, publishPoolEvents } from "./plan-events.ts";
@@ -53,16 +50,12 @@ const MAX_REST_MS = 1_000;
  * and wakes the lifecycle for it. It launches nothing itself. A kill after the records are written costs only time,
  * because the lifecycle's sweep takes up records that are overdue.
  */
-export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<Quiet | undefined> {
+export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
   const wake = (wakeUp: WakeUpReason<"provision"> & { readonly delayMs?: number }): Promise<void> =>
     deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...wakeUp }]);
   let cause: WakeUpReason<"provision"> = reason;
   let isOverdue = false;
-  if (reason.cause === "Sweep" && !deps.settings.capacityBuffer) {
-    const rest = await restOf(deps);
-    if (rest === "quiet") return quietWhile(demand(deps));
-    if (rest === "nothing moves") return undefined;
-  }
+  if (reason.cause === "Sweep" && !deps.settings.capacityBuffer && (await restOf(deps)) !== undefined) return;
   if (reason.cause !== "Sweep" && !deps.settings.capacityBuffer) {
     const restMs = knownWait(deps);
     const hasRested = restMs > 0 && restMs <= MAX_REST_MS;
@@ -77,14 +70,14 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       cause = PODS_COMING;
       seen = await glance(cause, table, deps);
     }
-    if (seen.isIdle) return undefined;
+    if (seen.isIdle) return;
     isOverdue = seen.waitMs > 0 && (await isHeldOpen(seen.pods, deps));
     if (seen.waitMs > 0 && !isOverdue) {
       await wake({ ...PODS_COMING, delayMs: seen.waitMs });
-      return undefined;
+      return;
     }
   }
-  if (await standsStill(deps, LEASE_AGE_MS)) return undefined;
+  if (await standsStill(deps, LEASE_AGE_MS)) return;
   let outcome = await decide(cause, deps, { isOverdue });
   // Only once, so that wake-ups, of which one may come each second, do not pile up.
   if (outcome?.waitMs !== undefined && outcome.waitMs <= MAX_REST_MS) {
@@ -97,29 +90,11 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   if (outcome?.plan !== undefined) notePlaces(outcome.plan, deps);
   if (outcome === undefined) {
     await wake(putOff(reason));
-    return undefined;
+    return;
   }
   if (outcome.waitMs !== undefined) await wake({ ...PODS_COMING, delayMs: outcome.waitMs });
   // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
   await publish(outcome, deps);
-  return isIdle(outcome) ? quietWhile(demand(deps)) : undefined;
-}
-
-/** The next sweep decides nothing, either, as long as these lists are empty. */
-const quietWhile = (lists: readonly Parameters<Kubernetes["list"]>[]): Quiet => ({
-  until: Number.POSITIVE_INFINITY,
-  dependsOn: lists.map((list) => ({ list, items: [] })),
-});
-
-/** The lists that ask for nodes. As long as they are empty, nothing else of the cluster matters to a plan. */
-const demand = ({ settings }: ClusterDeps): readonly Parameters<Kubernetes["list"]>[] =>
-  settings.capacityBuffer ? [UNBOUND_PODS, ["CapacityBuffer"]] : [UNBOUND_PODS];
-
-/** Whether no pod waits and none will have to move, for whatever reason. */
-function isIdle({ state, waitMs }: Outcome): boolean {
-  const { snapshot, records, commands, headroom, refusedUntil } = state;
-  const waits = snapshot.pods.some(({ spec }) => !spec.nodeName) || (waitMs ?? refusedUntil) !== undefined;
-  return !anyGoes({ ...snapshot, records, commands }) && !waits && headroom.length === 0;
 }
 
 /** How old what is known of a Karpenter beside us may be for a plan, and for one that buys, ms. */

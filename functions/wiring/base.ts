@@ -10,7 +10,6 @@ import { emfMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Metrics } from "#core/ports/metrics.ts";
 import { COMMIT } from "#settings/commit.ts";
 import { type Config, parseConfig, type RequiredVariable } from "#settings/config.ts";
-import { activeStore } from "../shared/active-store.ts";
 import { later } from "./later.ts";
 import { servedClusters } from "./served-clusters.ts";
 
@@ -52,8 +51,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     later,
-    // Only quiet sweeps read the marks, and each is a write.
-    store: config.settings.quietSweeps ? activeStore(store, now) : store,
+    store,
     sums,
     wakeUps: sqsWakeUps({ queues: config.queues, now }),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */

@@ -26,9 +26,7 @@ import type { Instance } from "#core/model/instance.ts";
 import { disrupt } from "#functions/disruption/disrupt.ts";
 import { sweep } from "#functions/lifecycle/sweep.ts";
 import { provision } from "#functions/provision/provision.ts";
-import { activeStore } from "#functions/shared/active-store.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
-import { type Quiet, unlessQuiet } from "#functions/shared/quiet-sweep.ts";
 import { forDecision } from "#functions/wiring/decision.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
@@ -63,7 +61,7 @@ const CHANGED = 100;
 /** After this time an API server may forget a change (75 s). */
 const FORGOTTEN_MS = 80_000;
 
-type Sweep = (deps: LifecycleDeps) => Promise<Quiet | undefined>;
+type Sweep = (deps: LifecycleDeps) => Promise<void>;
 const SWEEPS: Readonly<Record<string, Sweep>> = {
   provision: (deps) => provision({ cause: "Sweep" }, deps),
   disruption: (deps) => disrupt({ cause: "Sweep" }, deps),
@@ -101,12 +99,12 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
   })) as unknown as readonly Instance[];
   const read = informer({ memory: listMemory(100_000), cluster: CLUSTER, ...transport });
   const catalogue = bundledCatalogue("us-west-2");
-  /** Later than it is, so that a quiet sweep may believe that the table has settled. */
+  /** Each pass comes a minute after the last one. */
   let later = 0;
   const now = (): number => Date.now() + later;
   const kept = {
     ...{ cluster: { name: CLUSTER, endpoint: "", caBundle: "" }, kubernetes: kubernetesClient({ kubeconfig, transport: transport.send }) },
-    store: activeStore(table, now),
+    store: table,
     fleet: { list: async () => instances, describe: async () => [], impaired: async () => [] },
     ...{ wakeUps: { wake: async () => {} }, catalogue: async () => catalogue, log: memoryLog(), metrics: memoryMetrics() },
     ...{ announcements: { announce: async () => {} }, now, sleep: async () => {}, later: () => () => {} },
@@ -125,14 +123,15 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
       }
     }
   };
-  const run = async (what: string, work: (deps: LifecycleDeps) => Promise<unknown>, quietSweeps = false): Promise<void> => {
+  const run = async (what: string, work: (deps: LifecycleDeps) => Promise<unknown>): Promise<void> => {
     later += 61_000;
-    const settings = { ...DEFAULT_SETTINGS, quietSweeps };
     const before = await flowControl(administrator);
     Object.assign(count, { requests: 0, bytes: 0 });
     const cpu = process.cpuUsage();
     const began = performance.now();
-    const tries = await proven(async (readings) => work(forDecision({ ...kept, settings } as never, readings) as unknown as LifecycleDeps));
+    const tries = await proven(async (readings) =>
+      work(forDecision({ ...kept, settings: DEFAULT_SETTINGS } as never, readings) as unknown as LifecycleDeps),
+    );
     const used = process.cpuUsage(cpu);
     const seconds = rounded((performance.now() - began) / 1_000);
     const line: Line = {
@@ -160,8 +159,6 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
     await touch(hands, 2 * CHANGED, 3 * CHANGED);
     await run(`warm, ${4 * CHANGED} changes, of which the server has forgotten the first`, whole);
   }
-  await run("warm, leaves what it saw", (deps) => unlessQuiet(fn, deps, whole), true);
-  await run("quiet", (deps) => unlessQuiet(fn, deps, whole), true);
   if (fn === "provision") {
     await inParallel(CHANGED, 12, (i) => unschedulable(hands, size.pods + i));
     await run(`warm, ${CHANGED} new pods planned`, (deps) => provision({ cause: "PodsUnschedulable", detail: String(CHANGED) }, deps));

@@ -21,9 +21,7 @@ import type { Kind, Kinds } from "#core/ports/kubernetes.ts";
 import { disrupt } from "#functions/disruption/disrupt.ts";
 import { sweep } from "#functions/lifecycle/sweep.ts";
 import { provision } from "#functions/provision/provision.ts";
-import { activeStore } from "#functions/shared/active-store.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
-import { type Quiet, unlessQuiet } from "#functions/shared/quiet-sweep.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
 import { bigClaim, bigClaimStatus, bigNode, bigPod, bigPodStatus, nodeName } from "../adapters/kubernetes/big-cluster.ts";
@@ -40,7 +38,7 @@ const MINUTE = 60_000;
 /** Pods that come before a plan. */
 const NEW_PODS = 100;
 
-type Sweep = (deps: LifecycleDeps) => Promise<Quiet | undefined>;
+type Sweep = (deps: LifecycleDeps) => Promise<void>;
 const SWEEPS: Readonly<Record<string, Sweep>> = {
   provision: (deps) => provision({ cause: "Sweep" }, deps),
   disruption: (deps) => disrupt({ cause: "Sweep" }, deps),
@@ -205,13 +203,13 @@ async function measure(name: string): Promise<void> {
     ...{
       cluster: { name: CLUSTER, endpoint: "", caBundle: "" },
       kubernetes: managedObjects(kubernetes as never),
-      store: activeStore(counted, () => now),
+      store: counted,
     },
     fleet: { list: async () => instances, describe: async () => [], impaired: async () => [] },
     ...{ wakeUps: { wake: async () => {} }, catalogue: async () => CATALOGUE, log: memoryLog(), metrics: memoryMetrics() },
     ...{
       announcements: { announce: async () => {} },
-      settings: { ...DEFAULT_SETTINGS, quietSweeps: true },
+      settings: DEFAULT_SETTINGS,
       now: () => now,
       sleep: async () => {},
     },
@@ -240,10 +238,9 @@ async function measure(name: string): Promise<void> {
     };
     console.log(JSON.stringify(line));
   };
-  await run("cold", () => unlessQuiet(fn, deps, whole));
+  await run("cold", () => whole(deps));
   now += MINUTE;
-  await run("whole, warm", () => unlessQuiet(fn, deps, whole));
-  await run("quiet, warm", () => unlessQuiet(fn, deps, whole));
+  await run("warm", () => whole(deps));
   if (fn === "provision") {
     for (let i = 0; i < NEW_PODS; i++) {
       const { spec, ...pod } = bigPod(size.pods + i, "");

@@ -63,7 +63,6 @@ describe("a NodePool that sleeps at night", () => {
   it.for([
     { name: "by its annotation", objects: [DOZING], settings: {} },
     { name: "by the setting of the cluster", objects: [budgeted(POOL, ALL_AT_ONCE)], settings: { sleepSchedule: { "*": NIGHT } } },
-    { name: "while quiet sweeps end at once", objects: [DOZING], settings: { quietSweeps: true } },
   ])("goes to zero nodes and is back before morning, $name", async ({ objects, settings }) => {
     const lab = await evening(objects, 6, { settings });
     await until(lab, EVENING - MINUTE / 2);

@@ -47,7 +47,6 @@ describe("parseConfig", () => {
         nodeOverlay: false,
         nodeRepair: false,
         nominateNodes: true,
-        quietSweeps: false,
         reservedCapacity: true,
         spotToSpotConsolidation: false,
         staticCapacity: false,

@@ -2,7 +2,6 @@ import { bundledCatalogue } from "#adapters/catalogue/bundled.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { Taint } from "#core/model/taint.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
-import { lastActivity } from "#functions/shared/active-store.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "#lab/host.ts";
 import { isPreempted } from "#lab/world/actors/preemption.ts";
 import { currentInvocation, type Invocation } from "#lab/world/invocation.ts";
@@ -14,13 +13,12 @@ import { elementsOf } from "./elements.ts";
 import { injector } from "./faults/injector.ts";
 import { withLateIndex } from "./faults/late-index.ts";
 import { losableTable } from "./faults/losable-table.ts";
-import { COMES_TO_REST, NOTHING_THROWS, QUIET_SWEEPS } from "./invariants/all.ts";
+import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
 import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { NEIGHBOUR, settle } from "./neighbour.ts";
 import { observer, type Violation } from "./observe.ts";
-import { QUIET_LINE, whatSweepWouldDo } from "./quiet.ts";
 import { isFault, type Script, skewOf } from "./script.ts";
 import { SECOND, settleSecond } from "./second-cluster.ts";
 import { START } from "./story.ts";
@@ -44,8 +42,6 @@ export interface RunResult {
 }
 
 const HOUR_MS = 3_600_000;
-/** How long a fault may mislead quiet sweeps: a clock is wrong for some minutes, and a memory holds for ten. */
-const MISLED_MS = 30 * 60_000;
 /** Messages of one invocation (infra/stack.ts). */
 const BATCH_SIZE = 10;
 /** How long the world may take to come to rest after the last fault: a command may wait an hour for a replacement. */
@@ -109,25 +105,9 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     isUnlisted: faults.isUnlisted,
     staleMs: faults.staleMs,
     ...(beside && { entries: bothVersions(beside, isOther(random.fork("versions"), versions, others)) }),
-    onLog(record) {
-      onLog?.(record);
-      if (record.message === QUIET_LINE && record.fields["cluster"] === lab.world.cluster) probe(String(record.fields["controller"]));
-    },
+    ...(onLog && { onLog }),
   });
   const { clock } = lab.world;
-  /** Wrong clocks, old lists, functions frozen between a mark and its write, and versions that mark nothing. */
-  const isMisled = (): boolean =>
-    beside !== undefined ||
-    faults.hits.some(({ at, what }) => lab.world.clock.now() - at < MISLED_MS && /^(skew clock|hold up|hang|stale)/.test(what));
-  /** Outside of all invocations and faults, at the same moment; what others write at that moment is not judged. */
-  const probe = (fn: string): void => {
-    const at = lab.world.clock.now();
-    lab.world.clock.after(0, "what a quiet sweep would do", async () => {
-      const found = await whatSweepWouldDo(fn, lab, table);
-      const isWritten = (await lastActivity(lab.world.cluster, table)) >= at;
-      if (found !== undefined && !isMisled() && !isWritten) watching.report(QUIET_SWEEPS.name, `${fn}: ${found}`);
-    });
-  };
   const keepsHistory = beside?.keepsHistory ?? true;
   const scene: Scene = { lab, table, faults, history: history(clock, skewOf(script)), keepsHistory };
   watching.watch(scene);

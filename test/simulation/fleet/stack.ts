@@ -4,7 +4,6 @@ import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
 import type { CatalogClusterDeps } from "#functions/catalog/entry.ts";
-import { activeStore } from "#functions/shared/active-store.ts";
 import type { Later, LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { eventSourceOf, FUNCTIONS } from "#infra/functions.ts";
@@ -104,7 +103,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
         caBundle: Buffer.from("a certificate authority of the lab").toString("base64"),
       },
       kubernetes: managedObjects(guarded(cluster.kubernetes, "kubernetes")),
-      store: activeStore(inTransactions(guarded(telling(table, cluster), "store")), clock.now),
+      store: inTransactions(guarded(telling(table, cluster), "store")),
       fleet: guarded(cluster.standing?.fleet(cloud.fleet) ?? cloud.fleet, "fleet"),
       wakeUps: guarded(queues, "wakeUps"),
       inventory: guarded(cloud.inventory, "inventory"),

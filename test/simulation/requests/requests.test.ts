@@ -1,11 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
-import { createLab } from "#lab/host.ts";
 import { COURSES } from "../../versus/courses/all.ts";
-import { CATALOGUE, deployment, NODE_CLASS, nodePool, ON_DEMAND, START } from "../story.ts";
-import { type Course, type Phase, playCourse, requestCounter, total } from "./course.ts";
+import { type Course, type Phase, playCourse, total } from "./course.ts";
 import { playVersusCourse } from "./courses.ts";
-
-const HOUR = 3_600_000;
 
 let course: Course;
 beforeAll(async () => {
@@ -56,29 +52,6 @@ it.for([
   expect(phases.length).toBeGreaterThan(0);
   expect(phases.reduce((sum, { kube }) => sum + total(kube), 0)).toBeLessThanOrEqual(most);
 });
-
-it("a quiet hour with QUIET_SWEEPS costs each function what it asks to know that nothing has changed, and lists no records", async () => {
-  const counter = requestCounter();
-  const lab = createLab({
-    ...{ seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE, hooks: counter.hooks },
-    settings: { quietSweeps: true },
-  });
-  const oneType = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] };
-  for (const object of [NODE_CLASS, nodePool([ON_DEMAND, oneType]), deployment(5, { cpu: "1500m" })]) lab.world.apply(object);
-  await lab.world.clock.run({ until: lab.world.clock.now() + HOUR });
-  counter.take();
-  await lab.world.clock.run({ until: lab.world.clock.now() + HOUR });
-  const { kube, table } = counter.take();
-  lab.close();
-  const { provision = {}, disruption = {}, lifecycle = {} } = kube;
-  expect(provision["list Pod"]).toBe(60);
-  expect(lifecycle).toEqual({ "list NodeClaim": 60, "list Node": 60 });
-  // Each ten minutes a sweep looks for nodes that go without a record that says so; definitions matter to no plan.
-  expect(provision["list Node"]).toBeLessThanOrEqual(7);
-  expect(provision["list NodePool"]).toBeUndefined();
-  expect(total({ disruption })).toBeLessThan(60 * 9);
-  for (const calls of [table["provision"], table["disruption"], table["lifecycle"]]) expect(calls?.["list"]).toBeLessThanOrEqual(7);
-}, 30_000);
 
 it("a sweep of provisioning asks for pods that are not bound and for nodes, and for no more while none goes", () => {
   const { seconds, kube } = phase("keep");
