@@ -13,6 +13,7 @@ import { interruptionEntry } from "#functions/interruption/entry.ts";
 import { lifecycleEntry } from "#functions/lifecycle/entry.ts";
 import { provisionEntry } from "#functions/provision/entry.ts";
 import type { Later, LifecycleDeps, Settings } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { ringFromChanges } from "./doorbells.ts";
 import { labCatalogue } from "./regions.ts";
@@ -68,6 +69,8 @@ export interface LabOptions {
   /** A second cluster of the stack that works. It shares the table, EC2 and the queues; no hooks are around its API. */
   readonly second?: string;
   readonly onLog?: (record: TimedLogRecord) => void;
+  /** Makes the memory of a process for a cluster. */
+  readonly newMemory?: () => ProcessMemory;
   /** The code of the functions; that of this tree when absent. */
   readonly entries?: FunctionEntries;
 }
@@ -176,6 +179,7 @@ export function createLab(options: LabOptions): Lab {
     log.push(timed);
     options.onLog?.(timed);
   };
+  const { newMemory = () => new ProcessMemory() } = options;
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const deps: LifecycleDeps = {
     cluster: {
@@ -193,6 +197,7 @@ export function createLab(options: LabOptions): Lab {
     metrics: memoryMetrics(),
     announcements: { announce: async (published) => void announcements.push(...published) },
     settings,
+    memory: newMemory(),
     now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
     sleep: (ms) => clock.sleep(ms),
     later: laterIn(clock, options.isFrozen),
@@ -204,6 +209,7 @@ export function createLab(options: LabOptions): Lab {
   const secondDeps: LifecycleDeps | undefined = second && {
     ...deps,
     cluster: { ...deps.cluster, name: second.cluster, endpoint: `https://${second.cluster}.example` },
+    memory: newMemory(),
     kubernetes: managedObjects(withIntercept(simulatedKubernetes(second), "kubernetes", {}, clock)),
   };
   const invocations = new Map<string, number>();
@@ -215,6 +221,7 @@ export function createLab(options: LabOptions): Lab {
     cloud,
     invocations,
     environments,
+    newMemory,
     inventory: guarded(cloud.inventory, "inventory"),
     options,
   });
@@ -276,6 +283,7 @@ interface Hosted {
   readonly inventory: SimulatedCloud["inventory"];
   readonly invocations: Map<string, number>;
   readonly environments: Ec2Environments;
+  readonly newMemory: () => ProcessMemory;
   readonly options: LabOptions;
 }
 
@@ -291,7 +299,18 @@ function silent(deps: LifecycleDeps, name: string): LifecycleDeps {
  * Runs the entries of the functions for the messages of their queues and for their schedules; each run is an invocation
  * of its own.
  */
-function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, invocations, environments, options }: Hosted): void {
+function hostFunctions({
+  world,
+  deps,
+  secondDeps,
+  wakeUps,
+  cloud,
+  inventory,
+  invocations,
+  environments,
+  newMemory,
+  options,
+}: Hosted): void {
   const { clock } = world;
   const { neighbours = [], isThrottled = () => false, entries = ENTRIES } = options;
   const silents = neighbours.map((name) => silent(deps, name));
@@ -321,10 +340,10 @@ function hostFunctions({ world, deps, secondDeps, wakeUps, cloud, inventory, inv
   };
   /** Functions are processes of their own: what one remembers of a cluster, no other one knows. */
   const ownMemory = () => {
-    const facts = new Map([...clusters].map(([name, { cluster }]) => [name, { ...cluster }] as const));
+    const memories = new Map([...clusters.keys()].map((name) => [name, newMemory()]));
     return async (name: string) => {
       const deps = clusters.get(name);
-      return deps && { ...deps, cluster: facts.get(name) ?? deps.cluster };
+      return deps && { ...deps, memory: memories.get(name) ?? deps.memory };
     };
   };
   const provision = entries.provision({ ...entryDeps, clusterDeps: ownMemory() });

@@ -16,6 +16,7 @@ import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import { counted } from "#core/scheduling/reasons/words.ts";
 import { type ClusterStateDeps, readClusterState } from "#functions/shared/cluster-state.ts";
 import { instanceTypesFor } from "#functions/shared/instance-types.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { explained, type KubeconfigCluster, kubeconfigCluster } from "#installer/installation/kubeconfig.ts";
 import { ConfigError } from "#settings/config.ts";
@@ -150,7 +151,7 @@ async function throughKubeconfig({ kubeconfig, context, region }: LiveChoice): P
   return {
     cluster: { name: clusterOfContext(found.context), endpoint: "", caBundle: "" },
     kubernetes,
-    ...{ store: NO_STORE, catalogue: async () => catalogue, settings: DEFAULT_SETTINGS, now: Date.now },
+    ...{ store: NO_STORE, catalogue: async () => catalogue, settings: DEFAULT_SETTINGS, memory: new ProcessMemory(), now: Date.now },
   };
 }
 
@@ -205,7 +206,7 @@ async function throughStack(cluster: string, { region = process.env["AWS_REGION"
     const { kubernetes, store } = deps;
     // Only the methods that read are passed on.
     return {
-      ...{ cluster: deps.cluster, catalogue: deps.catalogue, now: deps.now, settings: DEFAULT_SETTINGS },
+      ...{ cluster: deps.cluster, catalogue: deps.catalogue, now: deps.now, settings: DEFAULT_SETTINGS, memory: deps.memory },
       kubernetes: { get: kubernetes.get.bind(kubernetes), list: kubernetes.list.bind(kubernetes) },
       store: {
         ...{ list: store.list.bind(store), commands: store.commands.bind(store), unavailable: store.unavailable.bind(store) },

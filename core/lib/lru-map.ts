@@ -20,6 +20,10 @@ export class LruMap<Key, Value extends NonNullable<unknown>> {
     return value;
   }
 
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

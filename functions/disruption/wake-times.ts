@@ -5,7 +5,7 @@ import { SWEEP_MS } from "../shared/cluster-entry.ts";
 
 // When disruption passes are made: each costs some eight lists, so that none is made that can decide nothing.
 
-type WakeDeps = Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "now">;
+type WakeDeps = Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "memory" | "now">;
 
 /**
  * Times at which a node may be disrupted are looked at together, at multiples of so many ms: nodes and pods that came
@@ -23,23 +23,20 @@ const PASS_SERVES_MS = 30_000;
 /** Sweeps read definitions anew, and tell of those that cannot be read, so one pass in so many ms does, too. */
 const SWEEPS_APART_MS = 1.5 * SWEEP_MS;
 
-/** When passes of this process began, ms since the epoch; keyed by the cluster's facts object. */
-const lastPasses = new WeakMap<object, { readonly any: number; readonly fresh: number }>();
-
 /**
  * Notes that everything has been looked at.
  * @param began when the pass began to read, ms since the epoch
  * @param isFresh definitions have been read anew, as by a sweep
  */
-export function notePass(began: number, isFresh: boolean, { cluster }: Pick<WakeDeps, "cluster">): void {
-  const last = lastPasses.get(cluster);
-  lastPasses.set(cluster, { any: began, fresh: isFresh ? began : (last?.fresh ?? Number.NEGATIVE_INFINITY) });
+export function notePass(began: number, isFresh: boolean, { memory }: Pick<WakeDeps, "memory">): void {
+  memory.keep("disruptionPass", began, began, "any");
+  if (isFresh) memory.keep("disruptionPass", began, began, "fresh");
 }
 
 /** Whether a pass that an event has woken has just done what a sweep would do. */
-export function isSweptAlready({ cluster, now }: Pick<WakeDeps, "cluster" | "now">): boolean {
-  const last = lastPasses.get(cluster);
-  return last !== undefined && Math.abs(now() - last.any) < PASS_SERVES_MS && Math.abs(now() - last.fresh) < SWEEPS_APART_MS;
+export function isSweptAlready({ memory, now }: Pick<WakeDeps, "memory" | "now">): boolean {
+  const began = (key: "any" | "fresh", maxAgeMs: number) => memory.recall("disruptionPass", now(), { key, maxAgeMs });
+  return began("any", PASS_SERVES_MS) !== undefined && began("fresh", SWEEPS_APART_MS) !== undefined;
 }
 
 const nextDocument = (cluster: string): string => `disruption-next/${cluster}`;
@@ -109,8 +106,13 @@ const SWARM_MS = SETTLE_MS - UNTIL_WRITTEN_MS;
  * arrives SETTLE_MS after its change, and the pass that stands for it began less than SWARM_MS before. Of another
  * process's passes the table knows the span in which they were made.
  */
-export async function isFirstOfSwarm({ cluster, store, now }: Pick<WakeDeps, "cluster" | "store" | "now">): Promise<boolean> {
-  const sinceMs = now() - (lastPasses.get(cluster)?.any ?? Number.NEGATIVE_INFINITY);
+export async function isFirstOfSwarm({
+  cluster,
+  store,
+  memory,
+  now,
+}: Pick<WakeDeps, "cluster" | "store" | "memory" | "now">): Promise<boolean> {
+  const sinceMs = now() - (memory.recall("disruptionPass", now(), { key: "any" }) ?? Number.NEGATIVE_INFINITY);
   if (sinceMs >= 0 && sinceMs < SWARM_MS) return false;
   return store.isFirstWithin(cluster.name, `swarm/${Math.floor(now() / SWARM_MS)}`, now(), 2 * SETTLE_MS);
 }

@@ -12,6 +12,7 @@ import type { ClusterDeps, Later } from "../shared/cluster-deps.ts";
 import { within } from "../shared/in-time.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
 import { overlaidTypes } from "../shared/overlaid-types.ts";
+import type { ProcessMemory } from "../shared/process-memory.ts";
 
 /** What a scrape reads of a cluster; it writes nothing there. */
 export type ScrapedCluster = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "settings" | "now" | "metrics" | "log">;
@@ -27,6 +28,8 @@ export interface ScrapeDeps {
   readonly log: Log;
   readonly now: () => number;
   readonly later: Later;
+  /** What this process remembers of all clusters. */
+  readonly memory: ProcessMemory;
 }
 
 /** What a scraper asks for. */
@@ -63,9 +66,6 @@ export function readQuery(query: URLSearchParams, clusters: readonly string[]): 
   };
 }
 
-/** When each cluster could last be read by this process, ms since the epoch. */
-const lastRead = new Map<string, number>();
-
 /** The text for a scraper. */
 export async function scrape({ clusters, collections, format }: ScrapeRequest, deps: ScrapeDeps): Promise<string> {
   const gauges = await Promise.all(clusters.map((name) => gaugesOf(name, collections, deps)));
@@ -88,7 +88,7 @@ async function gaugesOf(
     {
       name: "cluster_state_unsynced_time_seconds",
       labels: {},
-      value: isSynced ? 0 : (asked - (lastRead.get(name) ?? asked)) / 1_000,
+      value: isSynced ? 0 : (asked - (deps.memory.recall("scrapedClusters", asked, { key: name }) ?? asked)) / 1_000,
     },
   ];
   try {
@@ -98,7 +98,7 @@ async function gaugesOf(
       return readGauges(cluster, collections, deps.sums);
     };
     const samples = await within(MAX_CLUSTER_MS, read, LATE, deps.later);
-    lastRead.set(name, asked);
+    deps.memory.keep("scrapedClusters", asked, asked, name);
     return { cluster: name, samples: [...synced(true), ...samples] };
   } catch (error) {
     deps.log.error("could not read a cluster for its metrics; its counters are served, its gauges are not", { cluster: name, error });

@@ -23,48 +23,33 @@ type Glance = { readonly isIdle: true } | { readonly isIdle: false; readonly wai
  */
 export async function glance(reason: WakeUpReason<"provision">, table: TableReading, deps: ClusterDeps): Promise<Glance> {
   const { records } = table;
-  openUntil.delete(deps.cluster);
-  if (reason.cause === "NodeRegistered" && placesForAll.has(deps.cluster) && startsAlone(records)) return { isIdle: true };
+  deps.memory.forget("batchingWindow");
+  if (reason.cause === "NodeRegistered" && deps.memory.recall("fullyPlaced", deps.now()) && startsAlone(records)) return { isIdle: true };
   const unbound = (await deps.kubernetes.list(...UNBOUND_PODS)) as readonly Pod[];
   const pods = openPods(unbound, records, deps.now());
   if (reason.cause === "NodeRegistered" && waitForOneNode(pods, records, deps.now())) return { isIdle: true };
   if (pods.length === 0 && !(await anyMustMove(table, deps))) return { isIdle: true };
   const coming = withUntriedPods({ pods }).pods.filter(isProvisionable);
   const waitMs = batchingWait(reason, coming, records, deps);
-  openUntil.set(deps.cluster, deps.now() + waitMs);
+  deps.memory.keep("batchingWindow", deps.now() + waitMs, deps.now());
   return { isIdle: false, waitMs, pods: coming };
 }
-
-/** Until when the batching window that the last look of this process found is open, ms since the epoch. */
-const openUntil = new WeakMap<object, number>();
 
 /**
  * How long the batching window stays open that this process knows of, ms. Pods that come without a pause send a wake-up
  * each second, and one that is received just after a look would find nothing new.
  */
-export const knownWait = ({ cluster, now }: Pick<ClusterDeps, "cluster" | "now">): number =>
-  Math.max(0, (openUntil.get(cluster) ?? Number.NEGATIVE_INFINITY) - now());
+export const knownWait = ({ memory, now }: Pick<ClusterDeps, "memory" | "now">): number =>
+  Math.max(0, (memory.recall("batchingWindow", now()) ?? Number.NEGATIVE_INFINITY) - now());
 
-/**
- * The clusters in which the last plan of this process had a place for each pod, by their facts objects. Pods that have
- * come since have a wake-up of their own.
- */
-const placesForAll = new WeakSet<object>();
-
-/** Notes whether a plan has a place for each pod. */
-export function notePlaces({ podErrors }: Pick<Plan, "podErrors">, { cluster }: Pick<ClusterDeps, "cluster">): void {
-  if (Object.keys(podErrors).length === 0) placesForAll.add(cluster);
-  else placesForAll.delete(cluster);
+/** Notes whether a plan has a place for each pod. Pods that come later have a wake-up of their own. */
+export function notePlaces({ podErrors }: Pick<Plan, "podErrors">, { memory, now }: Pick<ClusterDeps, "memory" | "now">): void {
+  if (Object.keys(podErrors).length === 0) memory.keep("fullyPlaced", true, now());
+  else memory.forget("fullyPlaced");
 }
 
 /** A cluster of more nodes has lists that are longer than a page, which a warm function remembers. */
 const MAX_NODES_READ_ANEW = 40;
-
-/** How long a cluster that was large is taken to be large, ms. */
-const LARGE_FOR_MS = 10 * 60_000;
-
-/** When this process found a cluster large, ms. Keyed by its facts object, which lives as long as it is served. */
-const foundLarge = new WeakMap<object, number>();
 
 /**
  * Why a sweep of provisioning need not look at the cluster: no pod is unbound and no node goes ("quiet"), or the nodes
@@ -74,15 +59,15 @@ const foundLarge = new WeakMap<object, number>();
  * the same: that keeps current what a warm function remembers of its lists, and the next plan need not read all of it.
  */
 export async function restOf(deps: ClusterDeps): Promise<"quiet" | "nothing moves" | undefined> {
-  const { cluster, kubernetes, now } = deps;
-  if (now() - (foundLarge.get(cluster) ?? Number.NEGATIVE_INFINITY) < LARGE_FOR_MS) return undefined;
+  const { kubernetes, memory, now } = deps;
+  if (memory.recall("largeCluster", now())) return undefined;
   const table = await readTable(deps);
   if ((await kubernetes.list(...UNBOUND_PODS)).length > 0) return undefined;
   const leaving = leavingNodes(table);
   if (leaving.has(undefined)) return undefined;
   const nodes = await kubernetes.list("Node");
   if (nodes.length > MAX_NODES_READ_ANEW) {
-    foundLarge.set(cluster, now());
+    memory.keep("largeCluster", true, now());
     return undefined;
   }
   if (nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined && !leaving.has(metadata.name))) return undefined;

@@ -7,6 +7,7 @@ import { fromRfc3339 } from "#core/model/conditions.ts";
 import type { PodsNominated, PodsWaited } from "#core/model/history-entry.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Plan } from "#core/model/plan.ts";
+import type { Pod } from "#core/model/pod.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { podKey, podUid } from "#core/pods/predicates.ts";
 import { type WaitingPlace, waitingPlaces } from "#core/provisioning/waiting-places.ts";
@@ -22,26 +23,18 @@ const MAX_PLACES = 50;
 const TURN_MS = 60_000;
 
 /**
- * What this process has told of pods that wait, by UID, so that one pass after another need not ask the table; by the
- * facts object of the cluster, which lives as long as the process serves the cluster.
- */
-const toldPlaces = new WeakMap<object, ReadonlyMap<string, ToldPlace>>();
-
-/**
  * Writes into the history which pods wait, and why or for which machine. What it says already is read first, so that a
  * wait of hours costs a few writes. No record tells of these pods; a kill costs an entry that the next pass writes.
  */
 export async function recordWaits(plan: Plan, snapshot: Snapshot, records: readonly NodeClaimRecord[], deps: ClusterDeps): Promise<void> {
-  const { cluster, store } = deps;
+  const { store, memory } = deps;
   const at = deps.now();
-  const told = toldPlaces.get(cluster) ?? new Map<string, ToldPlace>();
-  const places = placesToTell(plan, snapshot, told, at);
+  const places = placesToTell(plan, snapshot, (pod) => memory.recall("recordedPlaces", at, { key: podUid(pod) }), at);
   const abouts = await Promise.all(places.map((place) => entryOf(place, records, at, deps)));
   const entries = [...(await waitsOf(plan, snapshot, at, deps)), ...abouts.filter((entry) => entry !== undefined)];
   if (entries.length > 0) await store.addHistory(entries);
-  const unbound = new Set(snapshot.pods.filter(({ spec }) => !spec.nodeName).map(podUid));
-  const now = places.flatMap((place) => place.pods.map((pod) => [podUid(pod), { subject: subjectOfMachine(place), at }] as const));
-  toldPlaces.set(cluster, new Map([...told, ...now].filter(([uid]) => unbound.has(uid))));
+  for (const place of places)
+    for (const pod of place.pods) memory.keep("recordedPlaces", { subject: subjectOfMachine(place), at }, at, podUid(pod));
 }
 
 async function waitsOf(
@@ -65,10 +58,10 @@ async function waitsOf(
   );
 }
 
-/** The machines that pods wait for, with those pods of which this process has not told it. */
-function placesToTell(plan: Plan, snapshot: Snapshot, told: ReadonlyMap<string, ToldPlace>, at: number): readonly WaitingPlace[] {
+/** The machines that pods wait for, with those pods of which this process has not recorded it. */
+function placesToTell(plan: Plan, snapshot: Snapshot, recorded: (pod: Pod) => ToldPlace | undefined, at: number): readonly WaitingPlace[] {
   const places = waitingPlaces(plan, snapshot)
-    .map((place) => ({ ...place, pods: place.pods.filter((pod) => !isToldOf(told.get(podUid(pod)), subjectOfMachine(place), at)) }))
+    .map((place) => ({ ...place, pods: place.pods.filter((pod) => !isToldOf(recorded(pod), subjectOfMachine(place), at)) }))
     .filter(({ pods }) => pods.length > 0);
   const tenant = ({ pods: [first] }: WaitingPlace): string => first?.metadata.namespace ?? "default";
   return roundRobin(places, tenant, Math.floor(at / TURN_MS)).slice(0, MAX_PLACES);

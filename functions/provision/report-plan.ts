@@ -68,17 +68,11 @@ export function reportWaiting({ podErrors }: Plan, ignored: PendingPods["ignored
   metrics.gauge("scheduler_ignored_pods_count", {}, ignored.length);
 }
 
-/**
- * The zones that this process has told of, by the facts object of the cluster, which lives as long as the process
- * serves the cluster.
- */
-const toldZones = new WeakMap<object, ReadonlySet<string>>();
-
 /** Publishes how many pods may go to which zone; a zone that had some in the last plan has 0. */
-function reportZones(zones: ReadonlyMap<string, number>, { cluster, metrics }: Pick<ClusterDeps, "cluster" | "metrics">): void {
-  for (const zone of new Set([...(toldZones.get(cluster) ?? []), ...zones.keys()]))
+function reportZones(zones: ReadonlyMap<string, number>, { metrics, memory, now }: Pick<ClusterDeps, "metrics" | "memory" | "now">): void {
+  for (const zone of new Set([...(memory.recall("pendingZones", now()) ?? []), ...zones.keys()]))
     metrics.gauge("scheduler_pending_pods_by_effective_zone_count", { controller: "provisioner", zone }, zones.get(zone) ?? 0);
-  toldZones.set(cluster, new Set(zones.keys()));
+  memory.keep("pendingZones", new Set(zones.keys()), now());
 }
 
 /** The first five names, and how many more there are. */

@@ -7,10 +7,7 @@ import { publishOnce } from "./publish-once.ts";
 const LOG_WINDOW_MS = 10 * 60_000;
 const EVENT_WINDOW_MS = 60 * 60_000;
 
-/** When no Karpenter ran, as far as this process knows; keyed by the cluster's facts object. */
-const noneAt = new WeakMap<object, number>();
-
-type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settings" | "log" | "now">;
+type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settings" | "memory" | "log" | "now">;
 
 /**
  * Whether a Karpenter with the same NodePools runs in the cluster. Two autoscalers would both launch nodes for each
@@ -22,11 +19,11 @@ type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settin
 export async function standsStill(deps: BesideDeps, maxAgeMs = 0): Promise<boolean> {
   if (deps.settings.besideKarpenter) return false;
   const now = deps.now();
-  if (Math.abs(now - (noneAt.get(deps.cluster) ?? Number.NEGATIVE_INFINITY)) < maxAgeMs) return false;
+  if (deps.memory.recall("noKarpenter", now, { maxAgeMs })) return false;
   const leases = await karpenterLeases(deps);
   const running = runningKarpenter(leases, now);
   if (running === undefined) {
-    noneAt.set(deps.cluster, now);
+    deps.memory.keep("noKarpenter", true, now);
     return false;
   }
   await report(running, deps);

@@ -12,6 +12,7 @@ import type { Metrics } from "#core/ports/metrics.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import type { WakeUps } from "#core/ports/wake-ups.ts";
 import type { Config } from "#settings/config.ts";
+import type { ProcessMemory } from "./process-memory.ts";
 
 /** The settings that decisions are made by: the rows of settings/setting-table.ts that decisions read. */
 export type Settings = Config["settings"];
@@ -37,6 +38,8 @@ export interface ClusterDeps {
   /** Where events of the log are announced (announce.ts). */
   readonly announcements: Announcements;
   readonly settings: Settings;
+  /** What this process remembers of the cluster. */
+  readonly memory: ProcessMemory;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Waits within an invocation: for moments that are shorter than the way over a queue. */
@@ -48,8 +51,8 @@ export interface ClusterDeps {
   readonly isTold?: boolean;
   /** The cluster is being taken from the stack: its nodes are drained, and nothing new is decided. */
   readonly isLeaving?: boolean;
-  /** One object for all messages of an invocation, which end together when it is killed; absent for a schedule. */
-  readonly invocation?: object;
+  /** One memory for all messages of an invocation, which end together when it is killed; absent for a schedule. */
+  readonly invocation?: ProcessMemory;
 }
 
 /**

@@ -6,6 +6,7 @@ import { isSweep, type WakeUp, type WakeUps } from "#core/ports/wake-ups.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps, Later } from "./cluster-deps.ts";
 import { type InvocationContext, inTime } from "./in-time.ts";
+import { ProcessMemory } from "./process-memory.ts";
 import { type ReconcileIds, withReconcileId } from "./reconcile-id.ts";
 
 /** The period of the sweep, ms: what is due later needs no wake-up of its own. */
@@ -70,7 +71,7 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
   const { log } = deps;
 
   /** Does `work` on the ports of a cluster. */
-  const inCluster = async (name: string, work: (cluster: D) => Promise<void>, invocation?: object): Promise<void> => {
+  const inCluster = async (name: string, work: (cluster: D) => Promise<void>, invocation?: ProcessMemory): Promise<void> => {
     const cluster = await deps.clusterDeps(name);
     if (cluster) {
       const run = { ...cluster, log: withReconcileId(cluster.log, deps), ...(invocation && { invocation }) };
@@ -95,7 +96,7 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
   };
 
   /** A sweep that fails does not return to the queue, and keeps no other cluster waiting: the next one tries again. */
-  const sweep = async (cluster: string, context: InvocationContext | undefined, invocation?: object): Promise<void> => {
+  const sweep = async (cluster: string, context: InvocationContext | undefined, invocation?: ProcessMemory): Promise<void> => {
     try {
       await inTime(() => inCluster(cluster, onSweep, invocation), context, deps.later);
     } catch (error) {
@@ -119,7 +120,7 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
       else for (const cluster of clusters) await sweep(cluster, context);
       return undefined;
     }
-    const invocation = {};
+    const invocation = new ProcessMemory();
     const handle = async (body: string, { attributes }: SQSRecord): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const { cluster } = wakeUp;

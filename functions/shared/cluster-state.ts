@@ -45,7 +45,7 @@ export interface ClusterState {
 }
 
 /** The ports that the cluster state is read from; none of them can write. */
-export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "account" | "catalogue" | "settings" | "now"> & {
+export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "account" | "catalogue" | "settings" | "memory" | "now"> & {
   readonly kubernetes: Pick<Kubernetes, "get" | "list">;
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable"> & Partial<Pick<NodeClaimStore, "getDocument">>;
   readonly log?: Log;

@@ -7,25 +7,18 @@ import { someAtATime } from "./some-at-a-time.ts";
 /** The first minor version of Kubernetes 1 in which kube-scheduler expects nominations by others (KEP-5278). */
 const FIRST_MINOR = 35;
 
-/** A control plane is upgraded to another minor version within half an hour or more. No benchmark has tuned it. */
-const VERSION_AGE_MS = 10 * 60_000;
-
-/** Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
-const versions = new WeakMap<object, { readonly at: number; readonly version: string }>();
-
 /** Whether pods are to be nominated: the setting allows it, and kube-scheduler heeds it. */
 export async function heedsNominations({
-  cluster,
   kubernetes,
   settings,
+  memory,
   now,
-}: Pick<ClusterDeps, "cluster" | "kubernetes" | "settings" | "now">): Promise<boolean> {
+}: Pick<ClusterDeps, "kubernetes" | "settings" | "memory" | "now">): Promise<boolean> {
   if (!settings.nominateNodes) return false;
   const at = now();
-  const known = versions.get(cluster);
-  if (known !== undefined && Math.abs(at - known.at) < VERSION_AGE_MS) return isHonoured(known.version);
-  const version = await kubernetes.version();
-  versions.set(cluster, { at, version });
+  const known = memory.recall("kubernetesVersion", at);
+  const version = known ?? (await kubernetes.version());
+  if (known === undefined) memory.keep("kubernetesVersion", version, at);
   return isHonoured(version);
 }
 

@@ -23,16 +23,12 @@ const MAX_OBJECTS = 500;
 const KINDS = ["NodePool", "EC2NodeClass", "DaemonSet"] as const satisfies readonly Kind[];
 type Definition = (typeof KINDS)[number];
 
-/** Lists by kind, and whether of every owner. */
-interface Reading {
-  readonly kind: Definition;
-  readonly options: Parameters<Kubernetes["list"]>[1];
-  readonly at: number;
-  readonly items: readonly Kinds[Definition][];
-}
+/** The lists that may be remembered: of each kind, those of our own objects and those of every owner. */
+const LISTS = KINDS.flatMap((kind) => ([false, true] as const).map((everyOwner) => ({ kind, everyOwner, key: keyOf(kind, everyOwner) })));
 
-/** Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
-const readings = new WeakMap<object, Map<string, Reading>>();
+function keyOf(kind: Definition, everyOwner: boolean): string {
+  return `${kind}/${everyOwner}`;
+}
 
 /**
  * The port with lists of definitions that this process may have read a moment ago. Several decisions a minute follow
@@ -42,21 +38,19 @@ const readings = new WeakMap<object, Map<string, Reading>>();
  * @param maxAgeMs how old they may be; at 0 they are read anew
  */
 export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
-  { cluster, kubernetes, now }: Pick<ClusterDeps, "cluster" | "now"> & { readonly kubernetes: K },
+  { kubernetes, memory, now }: Pick<ClusterDeps, "memory" | "now"> & { readonly kubernetes: K },
   maxAgeMs: number,
 ): K {
-  const known = readings.get(cluster) ?? new Map<string, Reading>();
-  readings.set(cluster, known);
   const list: Kubernetes["list"] = async (kind, options = {}) => {
     if (!isDefinition(kind) || options.fieldSelector !== undefined || options.labelSelector !== undefined)
       return kubernetes.list(kind, options);
-    const key = `${kind}/${options.everyOwner === true}`;
+    const key = keyOf(kind, options.everyOwner === true);
     const at = now();
-    const last = known.get(key);
-    if (last !== undefined && Math.abs(at - last.at) < maxAgeMs) return last.items as readonly Kinds[typeof kind][];
+    const last = memory.recall("definitions", at, { key, maxAgeMs });
+    if (last !== undefined) return last.items as readonly Kinds[typeof kind][];
     const items = await kubernetes.list(kind, options);
-    if (items.length <= MAX_OBJECTS) known.set(key, { kind, options, at, items: items as readonly Kinds[Definition][] });
-    else known.delete(key);
+    if (items.length <= MAX_OBJECTS) memory.keep("definitions", { at, items: items as readonly Kinds[Definition][] }, at, key);
+    else memory.forget("definitions", key);
     return items;
   };
   return { ...kubernetes, list };
@@ -69,16 +63,16 @@ const isDefinition = (kind: Kind): kind is Definition => (KINDS as readonly Kind
  * spec, or is being deleted. Reads each list that was read earlier once more.
  */
 export async function haveDefinitionsChanged(
-  { cluster, kubernetes, now }: Pick<ClusterDeps, "cluster" | "now"> & { readonly kubernetes: Pick<Kubernetes, "list"> },
+  { kubernetes, memory, now }: Pick<ClusterDeps, "memory" | "now"> & { readonly kubernetes: Pick<Kubernetes, "list"> },
   since: number,
 ): Promise<boolean> {
-  const known = readings.get(cluster) ?? new Map<string, Reading>();
-  const older = [...known].filter(([, { at }]) => at < since);
+  const at = now();
+  const known = LISTS.map((list) => ({ ...list, last: memory.recall("definitions", at, list) }));
   const changed = await Promise.all(
-    older.map(async ([key, last]) => {
-      const at = now();
-      const items = await kubernetes.list(last.kind, last.options);
-      known.set(key, { ...last, at, items });
+    known.map(async ({ kind, everyOwner, key, last }) => {
+      if (last === undefined || last.at >= since) return false;
+      const items = await kubernetes.list(kind, everyOwner ? { everyOwner } : {});
+      memory.keep("definitions", { at, items }, at, key);
       return editions(items) !== editions(last.items);
     }),
   );

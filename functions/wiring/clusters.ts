@@ -13,6 +13,7 @@ import type { Log } from "#core/ports/log.ts";
 import type { ClusterConfig } from "#settings/cluster-list.ts";
 import { noAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { ProcessMemory } from "../shared/process-memory.ts";
 import { type Account, perAccount, wireAccounts, wireOwnRoles } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
@@ -61,7 +62,7 @@ export function wireClusters(
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metricsOf(cluster.name), now: base.now },
-      ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, later, newId: randomUUID },
+      ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, later, newId: randomUUID, memory: new ProcessMemory() },
     };
     // The lists of a cluster that had the same name are not this one's.
     return { deps, read: informer({ memory, cluster: `${cluster.name} ${cluster.endpoint}`, ...transport }) };

@@ -15,6 +15,7 @@ import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Kind } from "#core/ports/kubernetes.ts";
 import { provision } from "#functions/provision/provision.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
 import { FAMILIES_AND_SHAPES, settingOf } from "./workloads.ts";
@@ -64,6 +65,7 @@ const log = memoryLog();
 
 const deps = {
   cluster: { name: CLUSTER, endpoint: "", caBundle: "" },
+  memory: new ProcessMemory(),
   kubernetes: managedObjects({
     list: async (kind: Kind) => objects[kind] ?? [],
     get: async () => undefined,

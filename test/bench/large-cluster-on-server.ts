@@ -27,6 +27,7 @@ import { disrupt } from "#functions/disruption/disrupt.ts";
 import { sweep } from "#functions/lifecycle/sweep.ts";
 import { provision } from "#functions/provision/provision.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { forDecision } from "#functions/wiring/decision.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
@@ -103,7 +104,11 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
   let later = 0;
   const now = (): number => Date.now() + later;
   const kept = {
-    ...{ cluster: { name: CLUSTER, endpoint: "", caBundle: "" }, kubernetes: kubernetesClient({ kubeconfig, transport: transport.send }) },
+    ...{
+      cluster: { name: CLUSTER, endpoint: "", caBundle: "" },
+      memory: new ProcessMemory(),
+      kubernetes: kubernetesClient({ kubeconfig, transport: transport.send }),
+    },
     store: table,
     fleet: { list: async () => instances, describe: async () => [], impaired: async () => [] },
     ...{ wakeUps: { wake: async () => {} }, catalogue: async () => catalogue, log: memoryLog(), metrics: memoryMetrics() },

@@ -22,6 +22,7 @@ import { disrupt } from "#functions/disruption/disrupt.ts";
 import { sweep } from "#functions/lifecycle/sweep.ts";
 import { provision } from "#functions/provision/provision.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { FUNCTIONS, type FunctionName } from "#infra/functions.ts";
 import { bigClaim, bigClaimStatus, bigNode, bigPod, bigPodStatus, nodeName } from "../adapters/kubernetes/big-cluster.ts";
@@ -202,6 +203,7 @@ async function measure(name: string): Promise<void> {
   const deps = {
     ...{
       cluster: { name: CLUSTER, endpoint: "", caBundle: "" },
+      memory: new ProcessMemory(),
       kubernetes: managedObjects(kubernetes as never),
       store: counted,
     },

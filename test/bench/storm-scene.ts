@@ -16,6 +16,7 @@ import { interruptionEntry } from "#functions/interruption/entry.ts";
 import { lifecycleEntry } from "#functions/lifecycle/entry.ts";
 import { notify } from "#functions/notify/notify.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { PRODUCT, simulatedKubernetes } from "#lab/world/api-server.ts";
 import { eventOf } from "#lab/world/cloud-events.ts";
@@ -114,6 +115,7 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     metrics: memoryMetrics(),
     announcements: { announce: async () => {} },
     settings: DEFAULT_SETTINGS,
+    memory: new ProcessMemory(),
     now: () => now,
     sleep: async () => {},
     later: () => () => {},

@@ -58,6 +58,8 @@ export interface PlayOptions {
   readonly catalogue?: Catalogue;
   /** Settings on top of the lab's own. */
   readonly settings?: LabOptions["settings"];
+  /** Makes the memory of a process for a cluster. */
+  readonly newMemory?: LabOptions["newMemory"];
   /** A version whose code runs beside this one's; which of the two an invocation gets is drawn. */
   readonly beside?: OtherVersion;
   /** Called before the world contains any object. */
@@ -70,7 +72,7 @@ export interface PlayOptions {
 
 /** Plays a script until the world is at rest or an invariant is broken. Equal scripts have equal results. */
 export async function play(script: Script, options: PlayOptions = {}): Promise<RunResult> {
-  const { catalogue = CATALOGUE, settings, beside, onStart, onLog, onEnd } = options;
+  const { catalogue = CATALOGUE, settings, newMemory, beside, onStart, onLog, onEnd } = options;
   const { features = {} } = script;
   const random = seeded(script.chance).fork("simulation");
   const others = new WeakSet<Invocation>();
@@ -106,6 +108,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     staleMs: faults.staleMs,
     ...(beside && { entries: bothVersions(beside, isOther(random.fork("versions"), versions, others)) }),
     ...(onLog && { onLog }),
+    ...(newMemory && { newMemory }),
   });
   const { clock } = lab.world;
   const keepsHistory = beside?.keepsHistory ?? true;

@@ -202,13 +202,21 @@ export const CATALOGUE: Catalogue = (() => {
   return { ...all, types: all.types.filter(({ name }) => /^(c5|m5)\./.test(name)) };
 })();
 
-export function openLab(seed: number, hooks: CallHooks, settings: LabOptions["settings"] = {}): Lab {
-  return createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE, settings, ec2: {} });
+export function openLab(seed: number, hooks: CallHooks, options: Pick<LabOptions, "settings" | "newMemory"> = {}): Lab {
+  return createLab({
+    ...{ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE, ec2: {} },
+    ...options,
+  });
 }
 
 /** Plays a story to its end. */
-export async function play(story: Story, seed: number, hooks: CallHooks = {}): Promise<Running> {
-  const lab = openLab(seed, hooks, story.settings);
+export async function play(
+  story: Story,
+  seed: number,
+  hooks: CallHooks = {},
+  options: Pick<LabOptions, "newMemory"> = {},
+): Promise<Running> {
+  const lab = openLab(seed, hooks, { ...(story.settings && { settings: story.settings }), ...options });
   for (const object of story.objects) lab.world.apply(object);
   const { clock } = lab.world;
   await clock.run({ until: START + 2 * MINUTE });

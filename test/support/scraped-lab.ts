@@ -5,6 +5,7 @@ import { labelText } from "#core/insight/metrics/labels.ts";
 import { addUp } from "#core/insight/metrics/sums.ts";
 import type { KeptGauge } from "#core/ports/metric-sums.ts";
 import { metricsEntry } from "#functions/metrics/entry.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import type { Lab } from "#lab/host.ts";
 import { memoryMetricSums } from "./metric-sums.ts";
 
@@ -44,6 +45,7 @@ export function scrapedLabs(labs: readonly Lab[], hung: readonly string[] = []) 
       return { ...lab.deps, metrics: buffer.keeping(name, silent) };
     },
     ...{ sums, flush: buffer.flush, version: "1.2.3", log, now, later: () => () => {}, isToken: fixedToken(TOKEN) },
+    memory: new ProcessMemory(),
   });
   return {
     errors: log.errors,

@@ -14,6 +14,7 @@ import { answer } from "#cli/what-if/what-if.ts";
 import { SCHEDULE } from "#core/model/labels.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { ClusterStateDeps } from "#functions/shared/cluster-state.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { explained } from "#installer/installation/kubeconfig.ts";
 import type { Settings } from "#settings/setting-table.ts";
@@ -67,7 +68,8 @@ async function read(send: Transport, settings: Partial<Settings> = {}, store: Cl
   const catalogue = bundledCatalogue("us-west-2");
   const cluster = { name: "prod", endpoint: "", caBundle: "" };
   return await liveSource("cluster prod", {
-    ...{ cluster, kubernetes, store, catalogue: async () => catalogue, settings: { ...DEFAULT_SETTINGS, ...settings }, now: () => NOW },
+    ...{ cluster, kubernetes, store, catalogue: async () => catalogue, settings: { ...DEFAULT_SETTINGS, ...settings } },
+    ...{ memory: new ProcessMemory(), now: () => NOW },
   });
 }
 

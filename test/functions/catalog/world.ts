@@ -11,6 +11,7 @@ import type { Log } from "#core/ports/log.ts";
 import type { WakeUp } from "#core/ports/wake-ups.ts";
 import type { CatalogDeps } from "#functions/catalog/deps.ts";
 import type { Memory } from "#functions/catalog/node-classes.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 
 type Stored = Kinds[Kind];
@@ -136,6 +137,7 @@ export class TestWorld {
 
   readonly deps: CatalogDeps = {
     cluster: { name: "prod", endpoint: "https://x", caBundle: "Q0E=", serviceCidr: "10.100.0.0/16" },
+    memory: new ProcessMemory(),
     kubernetes: managedObjects(this.kubernetes),
     inventory: this.inventory,
     store: {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import { ThrottledError, UnreadableRecordError } from "#core/ports/errors.ts";
 import { followSavings, readExpectedSavings } from "#functions/disruption/expected-savings.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { snapshot } from "../../core/disruption/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
@@ -26,7 +27,7 @@ function table(text?: string) {
     getDocument: async () => document,
     putDocument: async (_: string, bytes: Uint8Array) => void written.push(new TextDecoder().decode(bytes)),
   };
-  return { written, log, deps: { cluster: { name: "c" }, settings: {}, store, log } as never };
+  return { written, log, deps: { cluster: { name: "c" }, memory: new ProcessMemory(), settings: {}, store, log } as never };
 }
 
 it("what a consolidation is to save is stored as it begins, and read again", async () => {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { observePods } from "#functions/disruption/pod-events.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../support/builders.ts";
 
 const up = record({ instance: INSTANCE, initializedAt: NOW - 60_000 });
@@ -24,7 +25,7 @@ function deps() {
     return store.putDocument(name, bytes, version);
   };
   const log = { debug: () => {}, info: () => {}, error: (message: string) => errors.push(message) };
-  const ports = { cluster: { name: "c" }, store: { ...store, putDocument }, log, now: () => now };
+  const ports = { cluster: { name: "c" }, memory: new ProcessMemory(), store: { ...store, putDocument }, log, now: () => now };
   const timeOf = async (pods: readonly Pod[]): Promise<number | undefined> =>
     (await observePods(state(pods), ports as never)).find(({ name }) => name === up.name)?.lastPodEventAt;
   return { store, documents, errors, timeOf, pass: (ms: number) => (now += ms) };
@@ -53,6 +54,7 @@ it("a cluster without an initialized node reads and writes nothing", async () =>
   const { documents, store } = deps();
   const none = {
     cluster: { name: "c" },
+    memory: new ProcessMemory(),
     store: { ...store, getDocument: () => Promise.reject(new Error("read")) },
     now: () => NOW,
   } as never;

@@ -13,6 +13,7 @@ import {
   putOff,
   sleepUntil,
 } from "#functions/disruption/wake-times.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { NOW } from "../../support/builders.ts";
 
 function open() {
@@ -25,7 +26,7 @@ function open() {
     return store.putDocument(name, bytes, version);
   };
   const wakeUps = { wake: async (wakeUps: readonly WakeUp[]) => void sent.push(...wakeUps) };
-  const deps = { cluster: { name: "c" }, store: { ...store, putDocument }, wakeUps, now: () => now } as never;
+  const deps = { cluster: { name: "c" }, memory: new ProcessMemory(), store: { ...store, putDocument }, wakeUps, now: () => now } as never;
   return { deps, sent, written, pass: (ms: number) => (now += ms) };
 }
 

@@ -10,6 +10,7 @@ import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import { interruptionEntry } from "#functions/interruption/entry.ts";
 import { noAnnouncements } from "#functions/shared/announce.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { INSTANCE, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
@@ -28,6 +29,7 @@ async function scene(over: Partial<KnownInstance> = {}) {
   const log = recordingLog();
   const cluster = {
     cluster: { name: "c1", endpoint: "", caBundle: "" },
+    memory: new ProcessMemory(),
     store,
     wakeUps,
     log,

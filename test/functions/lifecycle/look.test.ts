@@ -3,6 +3,7 @@ import type { Node } from "#core/model/node.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { lookFor } from "#functions/lifecycle/look.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { at, INSTANCE, NOW, node, record } from "../../support/builders.ts";
 
 function ready(id: string): Node {
@@ -18,7 +19,7 @@ function ready(id: string): Node {
 /** A look at NodeClaim a, whose node is held, while these nodes are Ready. */
 function look(nodes: readonly Node[], isFirst: boolean, change: Partial<NodeClaimRecord> = {}, isNews = true) {
   const deps = {
-    ...{ cluster: { name: "c" }, now: () => NOW },
+    ...{ cluster: { name: "c" }, memory: new ProcessMemory(), now: () => NOW },
     kubernetes: { list: async () => nodes },
     store: { isFirstWithin: async () => isFirst },
   } as unknown as LifecycleDeps;

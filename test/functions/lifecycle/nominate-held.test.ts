@@ -3,6 +3,7 @@ import { memoryLog } from "#adapters/telemetry/log.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { nominateHeld } from "#functions/lifecycle/nominate-held.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { pod } from "../../support/objects.ts";
 
 const affine = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname" }] } };
@@ -34,7 +35,7 @@ async function nominating(version: string, wanted = PODS) {
   };
   const uids = wanted.map(({ metadata }) => (metadata.name === "again" ? "uid-again" : (metadata.uid ?? "")));
   const pods = [...wanted.map(({ metadata }) => `default/${metadata.name}`), "default/gone"];
-  const deps = { cluster: {}, now: () => 0, kubernetes, settings: { nominateNodes: true }, log: memoryLog() };
+  const deps = { cluster: {}, memory: new ProcessMemory(), now: () => 0, kubernetes, settings: { nominateNodes: true }, log: memoryLog() };
   await nominateHeld([{ pods, uids, node: "n" }], deps as unknown as LifecycleDeps);
   return { told, asked };
 }

@@ -7,6 +7,7 @@ import { ConflictError, RefusedError } from "#core/ports/errors.ts";
 import type { Known } from "#functions/lifecycle/known.ts";
 import { openTogether } from "#functions/lifecycle/open-together.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 import { pod } from "../../support/objects.ts";
 
@@ -53,7 +54,13 @@ async function opening(
     return { ...made, metadata: { ...made.metadata, name, uid: `uid-${name}` } };
   };
   const deps = {
-    ...{ cluster: { name: record().cluster }, settings: { nominateNodes: true }, now: () => NOW, log: { debug() {}, error() {} } },
+    ...{
+      cluster: { name: record().cluster },
+      memory: new ProcessMemory(),
+      settings: { nominateNodes: true },
+      now: () => NOW,
+      log: { debug() {}, error() {} },
+    },
     store: {
       isFirstWithin: async () => isFirst,
       byInstance: async (id: string) => recordOf(id),

@@ -3,6 +3,7 @@ import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
 import type { ClaimView } from "#core/lifecycle/action.ts";
 import { readAsked, readView } from "#functions/lifecycle/view.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 import * as objects from "../../support/objects.ts";
 
@@ -75,12 +76,13 @@ it("records that were read two seconds ago are read again", async () => {
 
 it("the ten messages of one invocation share one reading of the table, and another invocation reads for itself", async () => {
   const { deps, read } = await scene(10);
-  const all = (invocation: object) => Promise.all(Array.from({ length: 10 }, (_, i) => endingView(`old-${i}`, { ...deps, invocation })));
-  await all({});
+  const all = (invocation: ProcessMemory) =>
+    Promise.all(Array.from({ length: 10 }, (_, i) => endingView(`old-${i}`, { ...deps, invocation })));
+  await all(new ProcessMemory());
   expect(read()).toBe(20);
   const slow = { ...deps, now: () => NOW + 2_000, store: { ...deps.store, list: () => new Promise<never>(() => {}) } };
-  void endingView("old-0", { ...slow, invocation: {} });
-  expect((await endingView("old-0", { ...deps, now: () => NOW + 2_000, invocation: {} })).replacements).toHaveLength(1);
+  void endingView("old-0", { ...slow, invocation: new ProcessMemory() });
+  expect((await endingView("old-0", { ...deps, now: () => NOW + 2_000, invocation: new ProcessMemory() })).replacements).toHaveLength(1);
   expect(read()).toBe(40);
 });
 
@@ -88,7 +90,7 @@ it("a shared reading of the table that failed fails one message of the invocatio
   const { deps } = await scene(10);
   let readings = 0;
   const list = (cluster: string) => (readings++ === 0 ? Promise.reject(new Error("no answer")) : deps.store.list(cluster));
-  const failing = { ...deps, invocation: {}, store: { ...deps.store, list } };
+  const failing = { ...deps, invocation: new ProcessMemory(), store: { ...deps.store, list } };
   const views = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => endingView(`old-${i}`, failing)));
   expect(views.filter(({ status }) => status === "rejected")).toHaveLength(1);
 });

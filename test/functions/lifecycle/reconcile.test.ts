@@ -7,6 +7,7 @@ import { ConflictError } from "#core/ports/errors.ts";
 import type { WakeUp } from "#core/ports/wake-ups.ts";
 import { reconcileClaim } from "#functions/lifecycle/reconcile.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
@@ -18,6 +19,7 @@ async function tendWaitingClaim(slowMs: number) {
   const claim = nodeClaim({ conditions: ["Launched"] });
   const deps = {
     cluster: { name: kept.cluster },
+    memory: new ProcessMemory(),
     store: { get: async () => kept, update: async (written: NodeClaimRecord) => happened.push(written) },
     kubernetes: { get: async () => claim, list: async () => [], updateStatus: async () => claim },
     wakeUps: { wake: async (wakeUps: readonly WakeUp[]) => happened.push(...wakeUps) },
@@ -50,6 +52,7 @@ describe("two passes over a NodeClaim that end in the same millisecond", () => {
     const claim = nodeClaim({ conditions: ["Launched"] });
     const deps = {
       cluster: { name: kept.cluster },
+      memory: new ProcessMemory(),
       store: {
         get: async () => ({ ...kept, version }),
         update: async (written: NodeClaimRecord & { readonly version: number }) => {
@@ -75,6 +78,7 @@ describe("a look for a node that has not joined", () => {
     let now = NOW;
     const deps = {
       cluster: { name: kept.cluster },
+      memory: new ProcessMemory(),
       store: { get: async () => kept },
       kubernetes: { list: async () => [] },
       wakeUps: { wake: async (wakeUps: readonly WakeUp[]) => sent.push(...wakeUps) },
@@ -116,6 +120,7 @@ describe("a look for a node of which something is told", () => {
     const happened: string[] = [];
     const deps = {
       cluster: { name: of.cluster },
+      memory: new ProcessMemory(),
       store: { get: async () => of },
       kubernetes: {
         list: async () => {
@@ -139,7 +144,14 @@ describe("a node that kubelet writes in the moment in which it is registered", (
     let conflicts = 1;
     const joined = node("joined", { ready: false });
     const deps = {
-      ...{ cluster: { name: kept.cluster }, log: recordingLog(), metrics: memoryMetrics(), settings: {}, now: () => NOW },
+      ...{
+        cluster: { name: kept.cluster },
+        memory: new ProcessMemory(),
+        log: recordingLog(),
+        metrics: memoryMetrics(),
+        settings: {},
+        now: () => NOW,
+      },
       store: { get: async () => kept, update: async (one: NodeClaimRecord) => one, isFirstWithin: async () => true },
       fleet: { describe: async () => [{ ...INSTANCE, state: "running" }] },
       wakeUps: { wake: async () => {} },
@@ -181,7 +193,12 @@ describe("a wake-up that has nothing to look at", () => {
     },
   ])("$what reads nothing of the cluster", async ({ kept, cause }) => {
     // Any other call is one of a method that is missing here.
-    const deps = { cluster: { name: "c" }, store: { get: async () => kept }, now: () => NOW } as unknown as LifecycleDeps;
+    const deps = {
+      cluster: { name: "c" },
+      memory: new ProcessMemory(),
+      store: { get: async () => kept },
+      now: () => NOW,
+    } as unknown as LifecycleDeps;
     await reconcileClaim("default-1", cause, deps);
   });
 });
@@ -193,6 +210,7 @@ describe("a NodeClaim without a record", () => {
     const reads = [...present];
     const deps = {
       cluster: { name: "c" },
+      memory: new ProcessMemory(),
       store: {
         get: async () => created[0],
         byInstance: async () => undefined,

@@ -4,6 +4,7 @@ import { registrationsOf } from "#core/node-pool/registration-health.ts";
 import { ConflictError } from "#core/ports/errors.ts";
 import { recordRegistrationHealth } from "#functions/lifecycle/registration-health.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { NOW, nodeClaim } from "../../support/builders.ts";
 import { nodePool } from "../../support/objects.ts";
 
@@ -26,6 +27,7 @@ function scene({ conflicts = 0, uid = UID } = {}) {
   };
   const deps = {
     cluster: { name: "c1" },
+    memory: new ProcessMemory(),
     invocation: {},
     now: () => NOW,
     log: { error: (message: string) => void errors.push(message) },

@@ -4,6 +4,7 @@ import type { Instance } from "#core/model/instance.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import { reconcileReservations } from "#functions/lifecycle/reservations.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
@@ -36,7 +37,7 @@ async function scene(found: Partial<Instance>) {
     },
   };
   const fleet = { describe: async () => [{ ...instance, ...found }] };
-  const deps = { cluster: { name: "c1" }, store, kubernetes, fleet, log: recordingLog(), now: () => NOW };
+  const deps = { cluster: { name: "c1" }, memory: new ProcessMemory(), store, kubernetes, fleet, log: recordingLog(), now: () => NOW };
   const reconcile = async () => reconcileReservations(await store.list("c1"), deps as unknown as LifecycleDeps);
   return { reconcile, store, objects };
 }

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { glance, notePlaces } from "#functions/provision/glance.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { NOW, record } from "../../support/builders.ts";
 
 /** A glance for a node that has registered, after a plan that left `left` pods; the kinds that it has listed. */
@@ -10,7 +11,7 @@ async function registered({ records = [record({ name: "one" })], left = 0, isPla
     listed.push(kind);
     return [];
   };
-  const deps = { cluster: { name: "c" }, kubernetes: { list }, now: () => NOW } as unknown as ClusterDeps;
+  const deps = { cluster: { name: "c" }, memory: new ProcessMemory(), kubernetes: { list }, now: () => NOW } as unknown as ClusterDeps;
   if (isPlanned)
     notePlaces({ podErrors: Object.fromEntries(Array.from({ length: left }, (_, i) => [`default/p-${i}`, "no place"])) }, deps);
   const { isIdle } = await glance({ cause: "NodeRegistered", detail: "one" }, { records, commands: [] }, deps);

@@ -4,6 +4,7 @@ import type { Pod } from "#core/model/pod.ts";
 import { ConflictError, NotFoundError, RefusedError } from "#core/ports/errors.ts";
 import { nominateNodes } from "#functions/provision/nominate.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const starting = nodeWithClaim("a", { initialized: false });
@@ -28,7 +29,14 @@ async function nominating(options: { on?: boolean; version?: string; answer?: (p
       told.push(`${one.metadata.name} ${node}`);
     },
   };
-  await nominateNodes(SNAPSHOT, { cluster: {}, now: () => 0, kubernetes, settings: { nominateNodes: on }, log } as unknown as ClusterDeps);
+  await nominateNodes(SNAPSHOT, {
+    cluster: {},
+    memory: new ProcessMemory(),
+    now: () => 0,
+    kubernetes,
+    settings: { nominateNodes: on },
+    log,
+  } as unknown as ClusterDeps);
   return { told, lines: log.records.map(({ level, message }) => `${level} ${message}`) };
 }
 

@@ -5,6 +5,7 @@ import type { Pod } from "#core/model/pod.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import { recordWaits } from "#functions/provision/record-waits.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { CLUSTER, record } from "../../contracts/node-claim-store/contract.ts";
 import { nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
@@ -34,12 +35,13 @@ function table() {
 /** A process of the function: `pass` is a plan that places pods on nodes by name, `seconds` after the first. */
 function processOf({ store }: ReturnType<typeof table>) {
   const cluster = { name: CLUSTER };
+  const memory = new ProcessMemory();
   return async (seconds: number, placed: Readonly<Record<string, readonly string[]>>): Promise<void> => {
     const now = NOW + seconds * 1_000;
     const pods = [...new Set(Object.values(placed).flat())].map(aged);
     const snapshot = snapshotOf({ nodes: CLAIMS.map(({ node }) => node), nodeClaims: CLAIMS.map(({ claim }) => claim), pods }, { now });
     const existingNodes = Object.entries(placed).map(([name, names]) => ({ name, pods: names.map((one) => `default/${one}`) }));
-    const deps = { cluster, store, now: () => now } as unknown as ClusterDeps;
+    const deps = { cluster, memory, store, now: () => now } as unknown as ClusterDeps;
     await recordWaits({ newNodeClaims: [], existingNodes, podErrors: {} }, snapshot, RECORDS, deps);
   };
 }

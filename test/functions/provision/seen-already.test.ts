@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { isSeenAlready, noteLook } from "#functions/provision/seen-already.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { NOW } from "../../support/builders.ts";
 
 type Deps = Parameters<typeof isSeenAlready>[1];
@@ -11,7 +12,7 @@ it.for([
   { what: "after it", sentAt: NOW + 1, want: false },
   { what: "at a time that the message does not say", sentAt: Number.NaN, want: false },
 ])("a wake-up sent $what is seen already: $want", ({ sentAt, want }) => {
-  const deps: Deps = { cluster: { name: "c" } as Deps["cluster"], now: () => NOW + 5 * SECOND };
+  const deps: Deps = { memory: new ProcessMemory(), now: () => NOW + 5 * SECOND };
   expect(isSeenAlready(sentAt, deps)).toBe(false);
   noteLook(NOW, deps);
   noteLook(NOW - SECOND, deps);
@@ -19,7 +20,7 @@ it.for([
 });
 
 it("a look in the future, before the clock was set back, has seen nothing", () => {
-  const deps: Deps = { cluster: { name: "c" } as Deps["cluster"], now: () => NOW };
+  const deps: Deps = { memory: new ProcessMemory(), now: () => NOW };
   noteLook(NOW + SECOND, deps);
   expect(isSeenAlready(NOW - 10 * SECOND, deps)).toBe(false);
 });

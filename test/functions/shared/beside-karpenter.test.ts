@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { RefusedError, ThrottledError } from "#core/ports/errors.ts";
 import { standsStill } from "#functions/shared/beside-karpenter.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
@@ -17,7 +18,7 @@ function cluster(leases: () => unknown, settings: Partial<Deps["settings"]> = {}
     return kind === "Lease" ? leases() : [];
   };
   const deps = {
-    ...{ cluster: { name: "c" }, kubernetes: { list }, store: { isFirstWithin }, log, now: () => 1_000_000 },
+    ...{ cluster: { name: "c" }, memory: new ProcessMemory(), kubernetes: { list }, store: { isFirstWithin }, log, now: () => 1_000_000 },
     settings: { ...DEFAULT_SETTINGS, ...settings },
   } as unknown as Deps;
   return { deps, log, asked };

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { PublishedEvent } from "#core/ports/kubernetes.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { publishOnce } from "#functions/shared/publish-once.ts";
 
 const MINUTE_MS = 60_000;
@@ -27,7 +28,13 @@ function table() {
   };
   /** A process of its own: what it remembers hangs on its facts of the cluster. */
   const open = () => {
-    const deps = { cluster: { name: "c" }, store, now: () => clock, kubernetes: { publish: async () => void published.push(clock) } };
+    const deps = {
+      cluster: { name: "c" },
+      memory: new ProcessMemory(),
+      store,
+      now: () => clock,
+      kubernetes: { publish: async () => void published.push(clock) },
+    };
     return (at: number) => {
       clock = at;
       return publishOnce(EVENT, deps as never, 15 * MINUTE_MS);
@@ -58,13 +65,14 @@ it("an event whose message is longer than a key of DynamoDB is told once, under 
   const published: string[] = [];
   const deps = {
     cluster: { name: "c" },
+    memory: new ProcessMemory(),
     store: { isFirstWithin: async (_cluster: string, key: string) => !keys.includes(key) && keys.push(key) > 0 },
     now: () => 0,
     kubernetes: { publish: async ({ message }: PublishedEvent) => void published.push(message) },
   };
   const messages = ["a".repeat(5_000), `${"a".repeat(5_000)}b`];
   for (const message of [...messages, ...messages]) {
-    await publishOnce({ ...EVENT, message }, { ...deps, cluster: { name: "c" } } as never, MINUTE_MS);
+    await publishOnce({ ...EVENT, message }, { ...deps, cluster: { name: "c" }, memory: new ProcessMemory() } as never, MINUTE_MS);
   }
   expect(published).toEqual(messages);
   expect(keys.every((key) => Buffer.byteLength(key) <= 1_024)).toBe(true);

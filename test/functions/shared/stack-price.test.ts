@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteNodeClaimStore } from "#adapters/store/sqlite-store.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { priceElsewhere, reservePrice, tellPrice } from "#functions/shared/stack-price.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
@@ -16,7 +17,14 @@ afterEach(() => store.close());
 
 /** The ports of a cluster of a stack that may cost a dollar an hour. */
 const cluster = (name: string, cap: number | undefined = 1) => ({
-  ...{ cluster: { name, endpoint: "", caBundle: "" }, store, log: recordingLog(), now: () => now, newId: () => String(ids++) },
+  ...{
+    cluster: { name, endpoint: "", caBundle: "" },
+    memory: new ProcessMemory(),
+    store,
+    log: recordingLog(),
+    now: () => now,
+    newId: () => String(ids++),
+  },
   sleep: async (ms: number) => {
     now += ms;
   },

@@ -5,6 +5,7 @@ import { type LogRecord, memoryLog } from "#adapters/telemetry/log.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
 import type { CatalogClusterDeps } from "#functions/catalog/entry.ts";
 import type { Later, LifecycleDeps } from "#functions/shared/cluster-deps.ts";
+import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { eventSourceOf, FUNCTIONS } from "#infra/functions.ts";
 import { ringFromChanges } from "#lab/doorbells.ts";
@@ -112,6 +113,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       metrics: NO_METRICS,
       announcements: { announce: async () => {} },
       settings: DEFAULT_SETTINGS,
+      memory: new ProcessMemory(),
       ...{ now: clock.now, later: laterIn(clock), newId: () => ids.uuid(), isTold: true },
       async sleep(ms) {
         await service.charge();
