@@ -3,25 +3,21 @@
 // Remote calls, and why the NodeClaim was made or disrupted, must not be known here.
 
 import { initializedEntries } from "../history/claim-entries.ts";
+import { LAUNCH_UNLISTED_MS } from "../launch/attempt.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import { INTENT, NODE_CLASS, NODE_POOL, TERMINATION_FINALIZER } from "../model/labels.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
-import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { isDoneWith, isLaunchedByOther, isStranger } from "./identity.ts";
 import { initialize, register } from "./joining.ts";
-import { launchTogether } from "./launch-together.ts";
-import { machineFields } from "./machine-fields.ts";
-import { markTerminating, NODE_DELETED, timeOut, wakePlanner } from "./mark-terminating.ts";
+import { createClaim, groupLaunch, launch } from "./launch.ts";
+import { namedPool } from "./log-fields.ts";
+import { markTerminating, NODE_DELETED } from "./mark-terminating.ts";
 import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
-import { isLaunchGivenUp, isLaunchOverdue, LAUNCH_UNLISTED_MS, UNTRIED_TIMEOUT_MS } from "./time-limits.ts";
-
-/** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
-export const LAUNCH_RETRY_MS = 10_000;
 
 /**
  * The next step of a NodeClaim. Nothing is remembered between two calls: each call looks at the record, the NodeClaim
@@ -46,11 +42,10 @@ export function advance(view: ClaimView): Step {
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
   const step = keep(view, record, claim);
-  // After all that pods wait for: the tags matter only when both record and NodeClaim are lost.
-  // They wait for a pass that the sweep asks for: EC2 takes only a few such calls a second.
-  return record.dueTags && record.initializedAt !== undefined && !step.again
-    ? { ...step, actions: [...step.actions, { type: "TagInstance", record }] }
-    : step;
+  // After all that pods wait for: the tags matter only when both record and NodeClaim are lost. They wait for a
+  // reconcile that the sweep asks for: EC2 takes only a few such calls a second.
+  const tags = record.initializedAt !== undefined && !step.again ? groupLaunch(view, record, claim) : undefined;
+  return tags ? { ...step, actions: [...step.actions, ...tags.actions] } : step;
 }
 
 /**
@@ -66,45 +61,6 @@ function adopt(claim: NodeClaim, now: number): Step {
   if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }] };
 }
-
-/** A NodeClaim that could not be created for long is given up, so that its pods are planned again. */
-function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
-  if (record.instance === undefined && now - record.createdAt > UNTRIED_TIMEOUT_MS) {
-    const detail = "the NodeClaim could not be created";
-    const { actions } = markTerminating({ now }, record, "launch_timeout", { detail });
-    return { actions: [...actions, ...wakePlanner(record, "launch_timeout")], again: true };
-  }
-  return { actions: [{ type: "CreateClaim", record }], again: true };
-}
-
-/**
- * Ends the intent of a NodeClaim that the API server refuses to create. The record is kept for a while, so that the
- * same NodeClaim is not planned again at once.
- */
-export function refuseCreation(view: { readonly now: number }, record: NodeClaimRecord, message: string): Step {
-  const refused = { ...record, refused: { message, at: view.now } };
-  const { nodePool = "" } = record;
-  const event = { type: "Warning", reason: CREATION_REFUSED_EVENT, message: `NodeClaim is refused: ${message}` } as const;
-  return {
-    actions: [
-      ...markTerminating(view, refused, CREATION_REFUSED, { detail: message }).actions,
-      {
-        type: "Log",
-        level: "error",
-        message: "nodeclaim is refused by the API server",
-        fields: { ...machineFields(record), error: message },
-      },
-      ...(nodePool === ""
-        ? []
-        : [{ type: "Event", event: { ...event, about: { kind: "NodePool", metadata: { name: nodePool } } } } as const]),
-      ...wakePlanner(record, CREATION_REFUSED),
-    ],
-    again: true,
-  };
-}
-
-/** Reason of the event on the NodePool. */
-const CREATION_REFUSED_EVENT = "NodeClaimRefused";
 
 /**
  * The NodeClaim was lost and created again, or restored: the record continues under its new UID, with the same
@@ -138,23 +94,6 @@ function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim |
   return { ...claim, metadata };
 }
 
-function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (isLaunchOverdue(record, view.now)) {
-    if (asksForGroup(view, record)) return { actions: [], ask: "launchGroup" };
-    const group = view.launchGroup === "none" ? undefined : view.launchGroup;
-    if (isLaunchGivenUp(record, group, view.now)) return timeOut(view, record, claim, "launch_timeout");
-  }
-  const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
-  if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
-  const together = launchTogether(view, record, claim);
-  if (together) return together;
-  return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
-}
-
-/** Whether the NodeClaim has a group that has not been read. */
-const asksForGroup = ({ launchGroup }: ClaimView, { launchGroup: plan, launch }: NodeClaimRecord): boolean =>
-  plan?.joinedAt !== undefined && launch === undefined && launchGroup === undefined;
-
 /**
  * The NodeClaim names its instance and the record does not: the table was restored from an older copy, or edited. A
  * launch would make a second machine. Without a record, the next sweep adopts the NodeClaim if the instance is its own.
@@ -179,7 +118,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
       type: "Log",
       level: "debug",
       message: "deleting expired nodeclaim",
-      fields: { NodePool: claim.metadata.labels?.[NODE_POOL] },
+      fields: namedPool(claim.metadata.labels?.[NODE_POOL]),
     };
     return { ...step, actions: [log, ...expiresTooSoon(claim, expiresAt), ...step.actions] };
   }

@@ -18,8 +18,8 @@ import { withDisruptedTaint } from "./disrupted-taint.ts";
 import { drain, retryAfter } from "./drain.ts";
 import { isAlive } from "./garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
-import { leaveGroup } from "./launch-together.ts";
-import { machineFields } from "./machine-fields.ts";
+import { groupLaunch } from "./launch.ts";
+import { machineFields } from "./log-fields.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
@@ -271,7 +271,7 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
 /** Undefined when EC2 no longer has the instance. */
 function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, end: DrainEnd | undefined): Step | undefined {
   if (record.instance === undefined) {
-    if (record.launch === undefined) return leaveGroup(view, record);
+    if (record.launch === undefined) return groupLaunch(view, record, claim);
     // An invocation that does not know yet that the NodeClaim is removed may be sending the launch at this moment.
     const { launchRequestedAt = record.createdAt, launchUnknownAt = 0 } = record;
     const sentAtLatest = Math.max(launchRequestedAt, launchUnknownAt, record.terminating?.at ?? 0);

@@ -1,5 +1,6 @@
+import { instanceFor } from "../launch-group/answer.ts";
 import { conditionOf } from "../model/conditions.ts";
-import { instanceFor, type LaunchGroup } from "../model/launch-group.ts";
+import type { LaunchGroup } from "../model/launch-group.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
@@ -18,9 +19,6 @@ export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
  * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTimeout).
  */
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
-
-/** How long EC2 may not list what it has launched. No benchmark has tuned it. */
-export const LAUNCH_UNLISTED_MS = 60_000;
 
 /**
  * The longest that a NodeClaim waits for its first turn, or for one that ends, before its pods are planned again: its

@@ -121,7 +121,7 @@ export interface NodeClaimRecord {
  */
 export type WaitsFor = "node" | "end" | "replacements";
 
-/** What a plan says of a launch of several NodeClaims (core/provisioning/launch-groups.ts). */
+/** What a plan says of a launch of several NodeClaims (core/launch-group/plan.ts). */
 export interface LaunchGroupPlan {
   readonly id: string;
   /** Names of all that are expected to join, sorted. */

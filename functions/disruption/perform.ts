@@ -10,7 +10,7 @@ import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { ClaimReason } from "#core/model/node-claim-record.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { withLaunchGroups } from "#core/provisioning/launch-groups.ts";
+import { withLaunchGroups } from "#core/launch-group/plan.ts";
 import { nomineesOf } from "#core/provisioning/nominees.ts";
 import { refusalsOf } from "#core/provisioning/refused.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";

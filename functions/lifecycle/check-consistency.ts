@@ -1,5 +1,6 @@
 import { withConditions } from "#core/lifecycle/claim-status.ts";
 import { consistency } from "#core/lifecycle/consistency.ts";
+import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { isTrue } from "#core/model/conditions.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
@@ -8,7 +9,6 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { writeStatus } from "../shared/write-status.ts";
-import { claimLogFields } from "./log-fields.ts";
 
 const EVENT_WINDOW_MS = 10 * 60_000;
 

@@ -9,6 +9,7 @@ import {
   withoutMachine,
 } from "#core/lifecycle/garbage-collection.ts";
 import { foreignCluster } from "#core/lifecycle/identity.ts";
+import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { withoutFinalizer } from "#core/lifecycle/registration.ts";
 import { providerIdOf } from "#core/model/instance.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
@@ -16,7 +17,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
-import { claimLogFields } from "./log-fields.ts";
+
 import { terminateInstance } from "./measured-fleet.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
 

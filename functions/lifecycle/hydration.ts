@@ -4,8 +4,8 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
-import { launchPrice } from "./launch/launch.ts";
 import { readLaunchView } from "./launch/view.ts";
+import { launchPrice } from "./launch/write-launched.ts";
 
 /**
  * After an update of the product every record may lack fields; the next sweep takes the rest. No benchmark has tuned

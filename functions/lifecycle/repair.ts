@@ -1,5 +1,6 @@
 import { logEvent } from "#core/announcements/log-events.ts";
 import { snakeCase } from "#core/insight/metrics/labels.ts";
+import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { CAPACITY_TYPE, NODE_POOL } from "#core/model/labels.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
@@ -8,7 +9,6 @@ import { planRepairs, type Repair } from "#core/repair/plan.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
-import { claimLogFields } from "./log-fields.ts";
 
 const EVENT_WINDOW_MS = 15 * 60_000;
 

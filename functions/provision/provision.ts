@@ -10,7 +10,7 @@ import { putOff, reasonText, type WakeUpReason } from "#core/ports/wake-up-cause
 import { unusedNames } from "#core/provisioning/claim-name.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { withLaunchGroups } from "#core/provisioning/launch-groups.ts";
+import { withLaunchGroups } from "#core/launch-group/plan.ts";
 import { isPreliminary, joining } from "#core/provisioning/next-look.ts";
 import { podsToNominate } from "#core/provisioning/node-nominations.ts";
 import { nomineesOf } from "#core/provisioning/nominees.ts";

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "#core/model/pod.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { launchHash, withLaunchGroups } from "#core/provisioning/launch-groups.ts";
+import { launchHash, withLaunchGroups } from "#core/launch-group/plan.ts";
 import { bucketOf } from "#core/request-pace/buckets.ts";
 import { solve } from "#core/scheduling/solve.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";

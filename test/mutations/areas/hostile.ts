@@ -155,7 +155,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "foreign-adopted",
     rule: "a NodeClaim that names another cluster's instance is not adopted",
-    file: "functions/lifecycle/perform.ts",
+    file: "functions/lifecycle/claims.ts",
     from: "if (foreign !== undefined) {",
     to: "if (foreign === null) {",
     tests: FOREIGN,
@@ -267,7 +267,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "twin-kept",
     rule: "a NodeClaim that names another one's instance can be deleted",
-    file: "functions/lifecycle/perform.ts",
+    file: "functions/lifecycle/claims.ts",
     from: "(owner.name !== claim.metadata.name || owner.cluster !== cluster.name)",
     to: "owner.cluster !== cluster.name",
     tests: TWINS,

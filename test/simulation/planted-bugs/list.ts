@@ -82,7 +82,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "each member takes the first instance of its group",
     within: 40,
     edits: [
-      { file: "core/launch/group-answer.ts", find: "const instance = sorted[i];", replace: "const instance = sorted[i] && sorted[0];" },
+      { file: "core/launch-group/answer.ts", find: "const instance = sorted[i];", replace: "const instance = sorted[i] && sorted[0];" },
     ],
   },
   {
@@ -291,9 +291,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 20,
     edits: [
       {
-        file: "functions/lifecycle/reconcile.ts",
-        find: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);",
-        replace: "let dueAt = at;",
+        file: "functions/lifecycle/schedule.ts",
+        find: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "let dueAt = wakeAt;",
       },
       {
         file: "functions/lifecycle/sweep.ts",
