@@ -20,8 +20,9 @@ import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
 /**
- * The next step of a NodeClaim. Nothing is remembered between two calls: each call looks at the record, the NodeClaim
- * and the node, and takes the first step that is missing. A repeated, late or interrupted pass therefore does no harm.
+ * The next step of a NodeClaim. Nothing is remembered between two calls: each call compares the record, the
+ * NodeClaim and the node, and takes the first step that is missing. A repeated, late or interrupted reconcile therefore
+ * does no harm.
  * @example
  * const { actions, again, wakeAt } = advance(await readView(deps, cluster, "default-x7k2p"));
  */
@@ -77,8 +78,8 @@ const CLAIM_DELETED = "the deletion of the NodeClaim was requested";
 
 /**
  * The NodeClaim with our finalizer, the label of its NodeClass and the annotation of its record, which NodeClaims made
- * by hand lack; undefined when it has them. The annotation tells it from those of another controller, should the record
- * be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
+ * by hand lack; undefined when it has them. The annotation distinguishes it from the NodeClaims of another controller, should the
+ * record be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
  * before its instance.
  */
 function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim | undefined {
@@ -132,8 +133,8 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
 }
 
 /**
- * Tells the owner of a NodePool whose nodes expire before they have served for as long as they take to start: each is
- * obeyed, and replaced at once, for ever.
+ * An event for the owner of a NodePool whose nodes expire before they have served for as long as they take to start:
+ * each expires and is replaced, for ever.
  */
 function expiresTooSoon({ metadata, spec, status }: NodeClaim, expiresAt: number): readonly Action[] {
   const readyAt = fromRfc3339(conditionOf(status?.conditions, "Initialized")?.lastTransitionTime);
@@ -151,12 +152,12 @@ function expiresTooSoon({ metadata, spec, status }: NodeClaim, expiresAt: number
  */
 const BINDING_MS = 3_000;
 
-/** Nodes that start together are looked at in one plan: the plans after them begin at multiples of so many ms. */
+/** Nodes that start together are planned for together: the plans after them begin at multiples of so many ms. */
 const BINDING_RASTER_MS = 4_000;
 
 /**
  * The command that waits for this NodeClaim can continue. Pods that were meant for its node and have found no room
- * there are planned for again: kube-scheduler, which has given them up before, may say nothing about them any more.
+ * there are planned for again: kube-scheduler, which has given them up before, may write no new condition for them.
  */
 function initialized({ cluster, name, commandId }: NodeClaimRecord, now: number): readonly Action[] {
   const delayMs = Math.ceil((now + BINDING_MS) / BINDING_RASTER_MS) * BINDING_RASTER_MS - now;

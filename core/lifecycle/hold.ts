@@ -64,7 +64,10 @@ export function nodePoll(now: number, record: NodeClaimRecord, hasEventSource = 
   return Math.max(now + period, since + MIN_BOOT_MS);
 }
 
-/** How long one invocation may take to uncordon a group of nodes, ms; then each is uncordoned by itself. No benchmark has tuned it. */
+/**
+ * How long one invocation may take to uncordon a group of nodes, ms; then each is uncordoned by itself. No benchmark has
+ * tuned it.
+ */
 export const UNCORDON_MS = 3_000;
 
 /** Nodes that one invocation uncordons: their pods are read and nominated one by one. No benchmark has tuned it. */

@@ -151,8 +151,8 @@ function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: No
 }
 
 /**
- * Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. Those of a node that
- * was held have been told.
+ * Wakes provisioning, which nominates the pods that were planned for the node. The pods of a node that was held are
+ * nominated already.
  */
 function nominate({ cluster, name, podUids, heldFor }: NodeClaimRecord): readonly Action[] {
   if (podUids.length === 0 || heldFor !== undefined) return [];

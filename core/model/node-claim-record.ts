@@ -117,7 +117,7 @@ export interface NodeClaimRecord {
 
 /**
  * What a NodeClaim may wait for: its node to join and become Ready, the end of its instance, or the nodes that replace
- * it (core/lifecycle/waiting.ts).
+ * it (core/passes/claim-check.ts).
  */
 export type WaitsFor = "node" | "end" | "replacements";
 

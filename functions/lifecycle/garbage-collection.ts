@@ -19,7 +19,7 @@ import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 import { terminateInstance } from "./measured-fleet.ts";
-import { reportHeldInstances } from "./report-held-instances.ts";
+import { reportHeldInstances } from "./reports.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -39,7 +39,7 @@ export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps):
   await collectLaunchTemplates(deps);
 }
 
-/** Ends NodeClaims whose instance EC2 no longer has, or somebody stopped: their pods are scheduled elsewhere. */
+/** Ends NodeClaims whose instance EC2 no longer has, or a user stopped: their pods are scheduled elsewhere. */
 async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   for (const record of stoppedMachines(inventory)) await interruptClaim(record, "instance_stopped", deps);
   const suspects = withoutMachine(inventory);
@@ -69,7 +69,7 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
   for (const instance of ended) {
     const { id, zone } = instance;
     if (foreignCluster(instance, cluster.name) !== undefined) continue;
-    // No record tells of it, so its entry comes first: a repeated run replaces the entry.
+    // It has no record, so its history entry comes first: a repeated run replaces the entry.
     await store.addHistory([collected(instance, cluster.name, deps.now())]);
     await terminateInstance(id, { zone }, deps);
     log.info("garbage collected cloudprovider instance", {

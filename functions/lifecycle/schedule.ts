@@ -4,7 +4,7 @@ import type { WakeUp } from "#core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 
-/** Reconciles whose next steps are due within this time of each other are told apart by their milliseconds. */
+/** Reconciles whose next steps are due within this time of each other differ by their milliseconds. */
 const SAME_MOMENT_MS = 100;
 
 /** Writes of the time of the next step; the second is decided from a new read. */
