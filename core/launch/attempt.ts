@@ -1,4 +1,3 @@
-import type { FleetRequest } from "../model/fleet.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { failureReason } from "./failure.ts";
 import type { LaunchError } from "./fleet-request.ts";
@@ -31,13 +30,3 @@ export function withoutLaunch(record: NodeClaimRecord): NodeClaimRecord {
 
 /** The error of a launch that EC2 or IAM has refused as a whole. */
 export const refusedFor = ({ message }: Error): LaunchError => ({ kind: "Refused", reason: failureReason(message), message });
-
-/** Whether EC2 may launch this offering for a request. */
-export const isRequested = (
-  { launchTemplates, capacityType }: FleetRequest,
-  launched: { readonly instanceType: string; readonly zone: string; readonly capacityType: string },
-): boolean =>
-  capacityType === launched.capacityType &&
-  launchTemplates.some(({ overrides }) =>
-    overrides.some(({ instanceType, zone }) => instanceType === launched.instanceType && zone === launched.zone),
-  );

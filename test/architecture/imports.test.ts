@@ -75,6 +75,7 @@ const SCHEDULING = [
   "packing",
   "keep-nominations.ts",
   "attempt.ts",
+  "plan-invariants.ts",
   "trial-cluster.ts",
   "make-trial.ts",
   "search.ts",

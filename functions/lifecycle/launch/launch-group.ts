@@ -24,7 +24,7 @@ import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../../shared/early-notices.ts";
 import { type ActionContext, type ClaimState, done, type Performed, requeue } from "../claim-state.ts";
 import { emptyAnswer, isUnknown } from "./launch.ts";
-import { countLaunchFailures, countRefusedLaunch } from "./metrics.ts";
+import { countLaunchFailures, countRefusedLaunch, reportUnrequested } from "./metrics.ts";
 import { refuse } from "./refuse.ts";
 import { ensureTemplates, renderFor } from "./render.ts";
 import { readLaunchView } from "./view.ts";
@@ -131,6 +131,7 @@ async function send({ group }: Of<"Send">, member: Member): Promise<Performed> {
     const unavailable = marksOf(launch.request, result, deps.now() + UNAVAILABLE_MS, nodeClass?.status?.placementGroup?.id);
     if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);
     const instances = instancesOf(result);
+    reportUnrequested(launch.request, instances, record.name, deps);
     if (instances.length + result.errors.length === 0) return await afterUnclearAnswer(group, emptyAnswer(), member);
     return done({
       ...state,

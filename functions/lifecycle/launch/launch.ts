@@ -20,7 +20,7 @@ import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { type ActionContext, type ClaimState, done, type Performed, type Performer, requeue } from "../claim-state.ts";
 import { countCloudError } from "../measured-fleet.ts";
-import { countLaunchFailures, countRefusedLaunch } from "./metrics.ts";
+import { countLaunchFailures, countRefusedLaunch, reportUnrequested } from "./metrics.ts";
 import { refuse } from "./refuse.ts";
 import { ensureTemplates, renderFor } from "./render.ts";
 import { readLaunchView } from "./view.ts";
@@ -105,6 +105,7 @@ async function storeResult(
   countLaunchFailures(result, nodeClass, metrics);
   if (unavailable.length > 0) await store.markUnavailable(cluster.name, unavailable);
   if (result.instance) {
+    reportUnrequested(request, [result.instance], record.name, deps);
     const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();
     const instance = { ...knownInstance(request, result.instance), ...(securityGroupIds && { securityGroupIds }) };
     const launched = { ...rest, instance, launchedAt: now(), launchPrice: launchPrice(instance, instanceTypes) };
