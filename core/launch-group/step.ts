@@ -41,7 +41,9 @@ export type GroupStep =
       readonly member: GroupMember;
       readonly expiresAt: number;
     }
-  /** Render the request for `members` and store it, after which no other can join. Dissolve when there is no request. */
+  /**
+   * Render the request for `members` and store it, after which no other can join. Dissolve when there is no request.
+   */
   | { readonly type: "Close"; readonly group: LaunchGroup; readonly plan: LaunchGroupPlan; readonly members: readonly string[] }
   /** Store that the group has no request: each member is launched alone. */
   | { readonly type: "Dissolve"; readonly group: LaunchGroup }

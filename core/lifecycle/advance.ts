@@ -78,9 +78,9 @@ const CLAIM_DELETED = "the deletion of the NodeClaim was requested";
 
 /**
  * The NodeClaim with our finalizer, the label of its NodeClass and the annotation of its record, which NodeClaims made
- * by hand lack; undefined when it has them. The annotation distinguishes it from the NodeClaims of another controller, should the
- * record be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
- * before its instance.
+ * by hand lack; undefined when it has them. The annotation distinguishes it from the NodeClaims of another controller,
+ * should the record be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must
+ * not vanish before its instance.
  */
 function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim | undefined {
   const { finalizers, labels, annotations } = claim.metadata;

@@ -9,8 +9,8 @@ import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/p
 import type { Action, ClaimView, Step } from "./action.ts";
 
 /**
- * Shortest and longest wait between two reconciles of a drain; it grows with the drain, as upstream's eviction queue backs
- * off.
+ * Shortest and longest wait between two reconciles of a drain; it grows with the drain, as upstream's eviction queue
+ * backs off.
  */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;

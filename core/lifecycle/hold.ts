@@ -65,8 +65,8 @@ export function nodePoll(now: number, record: NodeClaimRecord, hasEventSource = 
 }
 
 /**
- * How long one invocation may take to uncordon a group of nodes, ms; then each is uncordoned by itself. No benchmark has
- * tuned it.
+ * How long one invocation may take to uncordon a group of nodes, ms; then each is uncordoned by itself. No benchmark
+ * has tuned it.
  */
 export const UNCORDON_MS = 3_000;
 

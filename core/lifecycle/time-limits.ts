@@ -33,7 +33,9 @@ const MAX_PUT_OFF_MS = 15 * 60_000;
 const launchableSince = ({ createdAt, launchPutOffAt = 0 }: NodeClaimRecord, group?: LaunchGroup): number =>
   Math.max(createdAt, Math.min(Math.max(launchPutOffAt, group?.launch?.requestedAt ?? 0), createdAt + MAX_PUT_OFF_MS));
 
-/** Whether a launch has taken so long that it may be given up; only its group, when it has one, decides whether it is. */
+/**
+ * Whether a launch has taken so long that it may be given up; only its group, when it has one, decides whether it is.
+ */
 export const isLaunchOverdue = (record: NodeClaimRecord, now: number): boolean => now - launchableSince(record) > LAUNCH_TIMEOUT_MS;
 
 /**

@@ -22,7 +22,9 @@ export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueA
   readonly sentAt?: number;
 };
 
-/** What a process remembers of its last check of a NodeClaim: the time that it was due, and when the next one is; ms. */
+/**
+ * What a process remembers of its last check of a NodeClaim: the time that it was due, and when the next one is; ms.
+ */
 export interface LastCheck {
   readonly dueAt: number;
   readonly wakeAt: number;
@@ -35,7 +37,8 @@ export const MIN_DELAY_MS = 1_000;
 export const isCheckable = ({ dueAt, about }: ClaimCause): boolean => dueAt !== undefined || about !== undefined;
 
 /**
- * What a wake-up with a cause needs: a "check" whether what the NodeClaim waits for has come, a "reconcile", or nothing ("skip").
+ * What a wake-up with a cause needs: a "check" whether what the NodeClaim waits for has come, a "reconcile", or nothing
+ * ("skip").
  *
  * | cause | record | |
  * | --- | --- | --- |
@@ -143,8 +146,8 @@ export const nextEndCheck = (instance: Instance | undefined, now: number): numbe
   instance?.state === "shutting-down" ? now + INSTANCE_POLL_MS : undefined;
 
 /**
- * The same for a NodeClaim whose pods wait for the nodes that replace theirs. Those were planned after the notice: while
- * the state of each of them is the same, so is what the drain waits for.
+ * The same for a NodeClaim whose pods wait for the nodes that replace theirs. Those were planned after the notice:
+ * while the state of each of them is the same, so is what the drain waits for.
  * @param records all records of the cluster
  */
 export function nextReplacementCheck(

@@ -34,7 +34,9 @@ export interface OtherClaim {
 export type Performed =
   /** The rest of the step follows, with this state. */
   | { readonly outcome: "done"; readonly state: ClaimState }
-  /** The step ends; the next one is decided from this state and what else is read. `others` are reconciled afterwards. */
+  /**
+   * The step ends; the next one is decided from this state and what else is read. `others` are reconciled afterwards.
+   */
   | { readonly outcome: "requeue"; readonly state: ClaimState; readonly others: readonly OtherClaim[] }
   /** The API server refused it: the reconcile ends, and is repeated after a pause. */
   | { readonly outcome: "refused" };

@@ -55,7 +55,10 @@ export const adopt: Performer<"Adopt"> = async ({ claim: { metadata } }, { state
   return requeue();
 };
 
-/** Reports the NodeClaim, and removes our finalizer when it is being deleted: this cluster has nothing that depends on it. */
+/**
+ * Reports the NodeClaim, and removes our finalizer when it is being deleted: this cluster has nothing that depends on
+ * it.
+ */
 async function leaveForeign(claim: NodeClaim, problem: string, deps: LifecycleDeps): Promise<void> {
   const { metadata } = claim;
   deps.log.error("instance belongs to another owner", { ...claimLogFields(metadata.name), error: problem });

@@ -16,7 +16,8 @@ import { ignoreConflict, ignoreConflictOrGone, retryOnConflict } from "../shared
 import { someAtATime } from "../shared/some-at-a-time.ts";
 import { type ActionContext, type ClaimState, done, type Performed, requeue } from "./claim-state.ts";
 
-// Nodes that are held until they can be uncordoned together, and the nominations of their pods (core/lifecycle/hold.ts).
+// Nodes that are held until they can be uncordoned together, and the nominations of their pods
+// (core/lifecycle/hold.ts).
 
 /** Which nodes are uncordoned together, as a key. */
 const groupKey = (nodes: readonly Node[]): string => contentHash(nodes.map(({ metadata }) => metadata.name).sort());

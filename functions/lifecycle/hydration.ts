@@ -35,8 +35,8 @@ export async function hydrateRecords(
 const MAX_PRICES_PER_SWEEP = 50;
 
 /**
- * Completes the records of machines whose price at launch is not known, because they were adopted, with the price as of now and the name of the node: the history counts dollars
- * with it. A price that is not known is not read again.
+ * Completes the records of machines whose price at launch is not known, because they were adopted, with the price as of
+ * now and the name of the node: the history counts dollars with it. A price that is not known is not read again.
  */
 export async function hydratePrices(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   const byName = new Map(claims.map((claim) => [claim.metadata.name, claim]));

@@ -15,8 +15,8 @@ import { done, type Performer, requeue, withNode, without } from "./claim-state.
 // Actions on nodes and on their pods.
 
 /**
- * A policy or missing rights may refuse the write for ever: time-outs must run all the same, and the NodeClaim shows why
- * its node is not registered.
+ * A policy or missing rights may refuse the write for ever: time-outs must run all the same, and the NodeClaim shows
+ * why its node is not registered.
  */
 export const writeNode: Performer<"WriteNode"> = async ({ node }, { name, state, deps }) => {
   try {

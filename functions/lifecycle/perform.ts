@@ -14,8 +14,8 @@ import { deleteNode, deletePod, evict, writeNode } from "./nodes.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
 
 /**
- * How each action of a step is performed: one remote call that may be repeated, or two of which the next reconcile makes
- * the second when it finds that it is missing.
+ * How each action of a step is performed: one remote call that may be repeated, or two of which the next reconcile
+ * makes the second when it finds that it is missing.
  */
 const PERFORMERS: { readonly [T in Action["type"]]: Performer<T> } = {
   Adopt: adopt,

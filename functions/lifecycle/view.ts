@@ -11,8 +11,8 @@ import type { ClaimState } from "./claim-state.ts";
 type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "now" | "invocation" | "hasEventSource">;
 
 /**
- * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What the state holds
- * is not read again.
+ * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What the state
+ * holds is not read again.
  */
 export async function readView(name: string, deps: ViewDeps, state: ClaimState = {}): Promise<ClaimView> {
   const record = "record" in state ? state.record : await deps.store.get(deps.cluster.name, name);
@@ -154,8 +154,8 @@ async function replacementsFor(pods: readonly Pod[], name: string, deps: ViewDep
  * The records of a cluster as they were at most two seconds ago. EC2 may take back many machines at once, and each of
  * their NodeClaims needs all records: the NodeClaims of those seconds share one read of the table, so that what is read
  * does not grow with the square of the notices. The messages of one invocation begin at once: they share the read that
- * is under way. Only reads that have ended are kept longer: one under way belongs to an invocation that may be frozen or
- * killed, and others would wait for it.
+ * is under way. Only reads that have ended are kept longer: one under way belongs to an invocation that may be frozen
+ * or killed, and others would wait for it.
  */
 export async function recentRecords({
   cluster,

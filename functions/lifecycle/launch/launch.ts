@@ -4,14 +4,11 @@
 
 import { launchedEntries, launchFailed } from "#core/history/claim-entries.ts";
 import { isListed, pausedAfterMany, refusedFor, withoutLaunch } from "#core/launch/attempt.ts";
-import { failureOf } from "#core/launch/failure.ts";
-import { marksOf } from "#core/launch/marks.ts";
-import { knownInstance } from "#core/launch/outcome.ts";
+import { knownInstance, readOutcome } from "#core/launch/outcome.ts";
 import type { FleetRequest, FleetResult } from "#core/model/fleet.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
-import { UNAVAILABLE_MS } from "#core/offerings/unavailable.ts";
 import { ConflictError, NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
 import type { Fleet } from "#core/ports/fleet.ts";
 import { MIN_BOOT_MS } from "#core/provisioning/glance.ts";
@@ -24,7 +21,7 @@ import { countLaunchFailures, countRefusedLaunch, reportUnrequested } from "./me
 import { refuse } from "./refuse.ts";
 import { ensureTemplates, renderFor } from "./render.ts";
 import { readLaunchView } from "./view.ts";
-import { launchPrice } from "./write-launched.ts";
+import { launchPrice, unknownClass } from "./write-launched.ts";
 
 /**
  * Renders the launch request, creates its launch templates and stores it. The stored request is the one that is sent,
@@ -101,7 +98,8 @@ async function storeResult(
   const { store, metrics, cluster, now } = deps;
   const rest = withoutLaunch(record);
   const { nodeClass, instanceTypes } = await readLaunchView(claim, deps, { known });
-  const unavailable = marksOf(request, result, now() + UNAVAILABLE_MS, nodeClass?.status?.placementGroup?.id);
+  const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: cluster.caBundle };
+  const { failure, unavailable } = readOutcome(request, result, now(), context);
   countLaunchFailures(result, nodeClass, metrics);
   if (unavailable.length > 0) await store.markUnavailable(cluster.name, unavailable);
   if (result.instance) {
@@ -114,8 +112,8 @@ async function storeResult(
     const isNew = now() - (record.launchRequestedAt ?? 0) < MIN_BOOT_MS;
     return done({ ...state, record: stored, ...(nodeClass && { nodeClass }), ...(isNew && { nodes: [], otherYoungNodes: [] }) });
   }
-  if (result.errors.length === 0) return undefined;
-  const { kind, reason, message } = failureOf(result.errors);
+  if (failure === undefined || result.errors.length === 0) return undefined;
+  const { kind, reason, message } = failure;
   // No capacity in any offering of the request: they are marked unavailable and the next rendering leaves them out.
   // This ends when no offering is left.
   if (kind === "InsufficientCapacity" && unavailable.length > 0) {

@@ -30,7 +30,9 @@ export function countRefusedLaunch({ message }: Error, { capacityType }: Pick<Fl
   metrics.count("cloudprovider_instance_launch_failures_total", { zone: "", zone_id: "", capacity_type: capacityType, reason });
 }
 
-/** Logs that an instance is none that its request allows; it is paid for, so the NodeClaim takes it and shows its type. */
+/**
+ * Logs that an instance is none that its request allows; it is paid for, so the NodeClaim takes it and shows its type.
+ */
 export function reportUnrequested(
   request: FleetRequest,
   instances: readonly KnownInstance[],

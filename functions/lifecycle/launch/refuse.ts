@@ -14,8 +14,8 @@ import { type Performed, requeue } from "../claim-state.ts";
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
- * Terminates a NodeClaim for which there is no capacity, so that its pods are planned again; any other refusal is retried
- * later.
+ * Terminates a NodeClaim for which there is no capacity, so that its pods are planned again; any other refusal is
+ * retried later.
  */
 export async function refuse(
   { kind, reason, message }: LaunchError,

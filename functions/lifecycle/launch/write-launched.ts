@@ -73,7 +73,7 @@ export function launchPrice(
  * In place of an EC2NodeClass that was deleted between launch and write: the instance exists and is described without
  * it.
  */
-function unknownClass(claim: NodeClaim): EC2NodeClass {
+export function unknownClass(claim: NodeClaim): EC2NodeClass {
   return {
     metadata: { name: claim.spec.nodeClassRef.name },
     spec: { subnetSelectorTerms: [], securityGroupSelectorTerms: [], amiSelectorTerms: [] },
