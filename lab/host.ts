@@ -203,7 +203,7 @@ export function createLab(options: LabOptions): Lab {
     sleep: (ms) => clock.sleep(ms),
     later: laterIn(clock, options.isFrozen),
     newId: () => ids.uuid(),
-    isTold: options.sources.length > 0,
+    hasEventSource: options.sources.length > 0,
   };
   const { pace = (given: LifecycleDeps) => sharedRequestPace({ ...given, account: `own/${region}` }) } = options.ec2 ?? {};
   environments.make(() => ({ pace: pace(deps), made: new Map() }));

@@ -3,6 +3,7 @@
 // publishes and writes nothing: functions/disruption does. Imports point downwards in this order: plan.ts -> command ->
 // reports -> methods -> node-sets -> consolidation -> cluster -> prices -> settings.ts.
 
+import type { Violation } from "../lib/invariant.ts";
 import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
 import { NODE_POOL, SCHEDULE } from "../model/labels.ts";
 import { isAsleep, sleepOf } from "../node-pool/schedule.ts";
@@ -13,6 +14,7 @@ import { type Candidate, findCandidates, isEmpty } from "./cluster/candidate.ts"
 import { consolidatableFrom } from "./cluster/consolidate-after.ts";
 import { type ClusterView, viewCluster } from "./cluster/view.ts";
 import { newCommand } from "./command/command.ts";
+import { commandViolation } from "./command/command-invariants.ts";
 import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation/consolidation.ts";
 import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./consolidation/decision.ts";
 import { savingsMissed } from "./consolidation/expected-savings.ts";
@@ -38,6 +40,8 @@ export interface DisruptionPlan {
   readonly passes: readonly Pass[];
   /** To be stored; `advanceCommand` executes it later. At most one per pass. */
   readonly command?: CommandRecord;
+  /** Why the command that was decided is left out: it breaks a rule, which is a fault of this program. */
+  readonly violation?: Violation;
   /** Every node that is not disrupted, and why. */
   readonly blocked: readonly (BlockedNode & { readonly message: string })[];
   /** NodeClaim name to the desired status of its condition Consolidatable. */
@@ -181,13 +185,16 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const last = passes.at(-1);
   const unseenPools = passes.at(-1)?.decision.unseenPools;
   const tried = last?.decision.tried ?? [];
-  const command =
+  const decided =
     last?.decision.found &&
     newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found, tried });
+  const violation = decided && commandViolation(decided, new Set(found.all.map(({ nodeClaim }) => nodeClaim)));
+  const command = violation ? undefined : decided;
   return {
     view,
     passes,
     ...(command ? { command } : {}),
+    ...(violation ? { violation } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
     consolidatable,
     tried: passes.flatMap(({ decision }) => decision.tried ?? []),

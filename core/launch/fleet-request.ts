@@ -3,6 +3,7 @@
 // AWS's client, the store and the lifecycle's order must not be known here.
 
 import { contentHash, utf8 } from "../lib/fnv.ts";
+import { violationText } from "../lib/invariant.ts";
 import type { FleetRequest, LaunchTemplate } from "../model/fleet.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
 import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../model/labels.ts";
@@ -22,6 +23,7 @@ import { type Requirements, requirementsFrom } from "../requirements/requirement
 import { isIpv6 } from "./cluster-dns.ts";
 import { filterForLaunch } from "./filter.ts";
 import { type InstanceSpec, launchTemplate } from "./launch-template.ts";
+import { requestViolation } from "./request-invariants.ts";
 import { subnetByZone } from "./subnets.ts";
 import { groupByTemplate, inOrderOf, inTurn, overridesOf, type TemplateGroup } from "./template-groups.ts";
 import { renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
@@ -148,7 +150,8 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
     ...(claim.metadata.annotations?.[PRICE_OVERLAY_APPLIED] === "true" && { prioritized: true as const }),
     ...(nodeClass.spec.context !== undefined && !relaxed && { context: nodeClass.spec.context }),
   };
-  return { ok: { request, templates } };
+  const violation = requestViolation(request);
+  return violation ? refuse("Refused", "LaunchFailed", violationText(violation)) : { ok: { request, templates } };
 }
 
 /**

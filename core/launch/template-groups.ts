@@ -50,7 +50,7 @@ function byReservation({ type, offerings }: LaunchCandidate): readonly (LaunchCa
 
 /**
  * What CreateFleet may launch of a group: each type in the chosen subnet of each zone where it is offered as
- * `capacityType`. Of offerings with one price EC2 takes the first that it is told, so each request names the zones in
+ * `capacityType`. Of offerings with one price EC2 takes the first in the request, so each request names the zones in
  * an order of its own: many NodeClaims of one plan are spread over all zones.
  */
 export function overridesOf(

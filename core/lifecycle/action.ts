@@ -1,3 +1,4 @@
+import type { GroupStep } from "../launch-group/step.ts";
 import type { HistoryEntry } from "../model/history-entry.ts";
 import type { Instance } from "../model/instance.ts";
 import type { LaunchGroup } from "../model/launch-group.ts";
@@ -13,8 +14,8 @@ import type { MetricName } from "../ports/metric-registry.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
 /**
- * What one step of a NodeClaim is decided from. The shell reads it for each pass, because events are hints and the
- * state of the cluster and of EC2 decides; between the steps of a pass it keeps what its own writes returned.
+ * What one step of a NodeClaim is decided from. Each reconcile reads it, because events are hints and the state of the
+ * cluster and of EC2 decides; between the steps of one reconcile, what its own writes returned is kept.
  */
 export interface ClaimView {
   /** Milliseconds since the epoch. */
@@ -36,42 +37,28 @@ export interface ClaimView {
   readonly replacements: readonly NodeClaimRecord[];
   /** The group that the NodeClaim may be launched with; undefined until `Step.ask` requests it. */
   readonly launchGroup?: LaunchGroup | "none" | undefined;
-  /** Whether changes of nodes are told, by the webhook or the audit log: the node is then looked for less often. */
-  readonly isTold?: boolean;
+  /** Whether the webhook or the audit log reports changes of nodes: the node is then polled less often. */
+  readonly hasEventSource?: boolean;
 }
 
 /**
- * One effect for the shell. `perform` runs the actions of a step in order, each as one remote call; a crash between two
- * calls leaves a state from which the next pass continues.
+ * One effect. functions/lifecycle/perform.ts performs the actions of a step in order, each as one remote call; a crash
+ * between two calls leaves a state from which the next reconcile continues.
  * @example
- * { type: "TerminateInstance", instanceId: "i-0abc" } // functions/lifecycle/perform.ts: deps.fleet.terminate("i-0abc")
+ * { type: "TerminateInstance", instanceId: "i-0abc" } // deps.fleet.terminate("i-0abc")
  */
 export type Action =
   /** Write a record for a NodeClaim without one: it was made by hand, or the table was lost. */
   | { readonly type: "Adopt"; readonly claim: NodeClaim }
   | { readonly type: "CreateClaim"; readonly record: NodeClaimRecord }
-  /** `history` is written with it, here and where a record is forgotten. */
+  /** `history` is written with it, here and where a record is removed. */
   | { readonly type: "WriteRecord"; readonly record: NodeClaimRecord; readonly history?: readonly HistoryEntry[] }
   /** Render a launch from the current EC2NodeClass and catalogue, create its launch templates, store it. */
   | { readonly type: "PrepareLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
   /** Send the stored launch and store its outcome. */
   | { readonly type: "Launch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
-  /** Take part in the launch of a group: the record says so first. */
-  | { readonly type: "JoinLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
-  /** Render the request of the group and store it, after which nobody can join. */
-  | { readonly type: "CloseLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim; readonly group: LaunchGroup }
-  /** Send the stored request of a group, and store which instance is whose. */
-  | { readonly type: "LaunchGroup"; readonly record: NodeClaimRecord; readonly claim: NodeClaim; readonly group: LaunchGroup }
-  /** Store the instance that the group's answer has for the NodeClaim, or that it has none. */
-  | { readonly type: "TakeFromGroup"; readonly record: NodeClaimRecord; readonly claim: NodeClaim; readonly group: LaunchGroup }
-  /** A NodeClaim that ends leaves a group whose request is not stored. */
-  | { readonly type: "LeaveLaunch"; readonly record: NodeClaimRecord; readonly group: LaunchGroup }
-  /** A NodeClaim that ends takes its instance, so that the instance ends, too. */
-  | { readonly type: "TakeForEnd"; readonly record: NodeClaimRecord; readonly group: LaunchGroup }
-  /** Search EC2 for the instances of a group whose answer was never stored. */
-  | { readonly type: "FindGroup"; readonly record: NodeClaimRecord; readonly group: LaunchGroup }
-  /** Give an instance that was launched with others the tags of its own NodeClaim. */
-  | { readonly type: "TagInstance"; readonly record: NodeClaimRecord }
+  /** Take a step of the launch that the NodeClaim shares with others (core/launch-group/step.ts). */
+  | { readonly type: "LaunchGroup"; readonly step: GroupStep; readonly record: NodeClaimRecord; readonly claim: NodeClaim | undefined }
   /** Write the facts of the launched instance onto the NodeClaim. */
   | { readonly type: "WriteLaunched"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
   /** Search EC2 for the instance of a launch whose outcome was never stored. */
@@ -79,10 +66,10 @@ export type Action =
   | { readonly type: "WriteClaim"; readonly claim: NodeClaim; readonly metadata: boolean; readonly status: boolean }
   | { readonly type: "DeleteClaim"; readonly claim: NodeClaim }
   | { readonly type: "WriteNode"; readonly node: Node }
-  /** Tell kube-scheduler that pods ("namespace/name") with these UIDs are meant for the node. */
+  /** Nominate pods ("namespace/name") with these UIDs for the node. */
   | { readonly type: "NominatePods"; readonly pods: readonly string[]; readonly uids: readonly string[]; readonly node: string }
   /** Nominate the pods of all these nodes, then remove the unregistered taint from all. One invocation does it. */
-  | { readonly type: "OpenTogether"; readonly nodes: readonly Node[] }
+  | { readonly type: "UncordonTogether"; readonly nodes: readonly Node[] }
   | { readonly type: "DeleteNode"; readonly node: Node }
   | { readonly type: "Evict"; readonly pod: Pod; readonly reason: string }
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }
@@ -108,7 +95,7 @@ export type Action =
   | { readonly type: "RecordRegistration"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome };
 
 /**
- * What a pass decided: effects for now, and when to call `advance` again.
+ * What `advance` decided: effects for now, and when to call it again.
  * @example
  * const step = advance(view); // { actions: [{ type: "CreateClaim", record }], again: true }
  * for (const action of step.actions) await perform(action);

@@ -3,29 +3,26 @@
 // Remote calls, and why the NodeClaim was made or disrupted, must not be known here.
 
 import { initializedEntries } from "../history/claim-entries.ts";
+import { LAUNCH_UNLISTED_MS } from "../launch/attempt.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import { INTENT, NODE_CLASS, NODE_POOL, TERMINATION_FINALIZER } from "../model/labels.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
-import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { isDoneWith, isLaunchedByOther, isStranger } from "./identity.ts";
 import { initialize, register } from "./joining.ts";
-import { launchTogether } from "./launch-together.ts";
-import { machineFields } from "./machine-fields.ts";
-import { markTerminating, NODE_DELETED, timeOut, wakePlanner } from "./mark-terminating.ts";
+import { createClaim, groupLaunch, launch } from "./launch.ts";
+import { namedPool } from "./log-fields.ts";
+import { markTerminating, NODE_DELETED } from "./mark-terminating.ts";
 import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
-import { isLaunchGivenUp, isLaunchOverdue, LAUNCH_UNLISTED_MS, UNTRIED_TIMEOUT_MS } from "./time-limits.ts";
-
-/** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
-export const LAUNCH_RETRY_MS = 10_000;
 
 /**
- * The next step of a NodeClaim. Nothing is remembered between two calls: each call looks at the record, the NodeClaim
- * and the node, and takes the first step that is missing. A repeated, late or interrupted pass therefore does no harm.
+ * The next step of a NodeClaim. Nothing is remembered between two calls: each call compares the record, the
+ * NodeClaim and the node, and takes the first step that is missing. A repeated, late or interrupted reconcile therefore
+ * does no harm.
  * @example
  * const { actions, again, wakeAt } = advance(await readView(deps, cluster, "default-x7k2p"));
  */
@@ -46,11 +43,10 @@ export function advance(view: ClaimView): Step {
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
   const step = keep(view, record, claim);
-  // After all that pods wait for: the tags matter only when both record and NodeClaim are lost.
-  // They wait for a pass that the sweep asks for: EC2 takes only a few such calls a second.
-  return record.dueTags && record.initializedAt !== undefined && !step.again
-    ? { ...step, actions: [...step.actions, { type: "TagInstance", record }] }
-    : step;
+  // After all that pods wait for: the tags matter only when both record and NodeClaim are lost. They wait for a
+  // reconcile that the sweep asks for: EC2 takes only a few such calls a second.
+  const tags = record.initializedAt !== undefined && !step.again ? groupLaunch(view, record, claim) : undefined;
+  return tags ? { ...step, actions: [...step.actions, ...tags.actions] } : step;
 }
 
 /**
@@ -67,45 +63,6 @@ function adopt(claim: NodeClaim, now: number): Step {
   return { actions: [{ type: "Adopt", claim }] };
 }
 
-/** A NodeClaim that could not be created for long is given up, so that its pods are planned again. */
-function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
-  if (record.instance === undefined && now - record.createdAt > UNTRIED_TIMEOUT_MS) {
-    const detail = "the NodeClaim could not be created";
-    const { actions } = markTerminating({ now }, record, "launch_timeout", { detail });
-    return { actions: [...actions, ...wakePlanner(record, "launch_timeout")], again: true };
-  }
-  return { actions: [{ type: "CreateClaim", record }], again: true };
-}
-
-/**
- * Ends the intent of a NodeClaim that the API server refuses to create. The record is kept for a while, so that the
- * same NodeClaim is not planned again at once.
- */
-export function refuseCreation(view: { readonly now: number }, record: NodeClaimRecord, message: string): Step {
-  const refused = { ...record, refused: { message, at: view.now } };
-  const { nodePool = "" } = record;
-  const event = { type: "Warning", reason: CREATION_REFUSED_EVENT, message: `NodeClaim is refused: ${message}` } as const;
-  return {
-    actions: [
-      ...markTerminating(view, refused, CREATION_REFUSED, { detail: message }).actions,
-      {
-        type: "Log",
-        level: "error",
-        message: "nodeclaim is refused by the API server",
-        fields: { ...machineFields(record), error: message },
-      },
-      ...(nodePool === ""
-        ? []
-        : [{ type: "Event", event: { ...event, about: { kind: "NodePool", metadata: { name: nodePool } } } } as const]),
-      ...wakePlanner(record, CREATION_REFUSED),
-    ],
-    again: true,
-  };
-}
-
-/** Reason of the event on the NodePool. */
-const CREATION_REFUSED_EVENT = "NodeClaimRefused";
-
 /**
  * The NodeClaim was lost and created again, or restored: the record continues under its new UID, with the same
  * instance.
@@ -121,9 +78,9 @@ const CLAIM_DELETED = "the deletion of the NodeClaim was requested";
 
 /**
  * The NodeClaim with our finalizer, the label of its NodeClass and the annotation of its record, which NodeClaims made
- * by hand lack; undefined when it has them. The annotation tells it from those of another controller, should the record
- * be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
- * before its instance.
+ * by hand lack; undefined when it has them. The annotation distinguishes it from the NodeClaims of another controller,
+ * should the record be lost. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must
+ * not vanish before its instance.
  */
 function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim | undefined {
   const { finalizers, labels, annotations } = claim.metadata;
@@ -137,23 +94,6 @@ function withMarks(claim: NodeClaim, { intentId }: NodeClaimRecord): NodeClaim |
   };
   return { ...claim, metadata };
 }
-
-function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (isLaunchOverdue(record, view.now)) {
-    if (asksForGroup(view, record)) return { actions: [], ask: "launchGroup" };
-    const group = view.launchGroup === "none" ? undefined : view.launchGroup;
-    if (isLaunchGivenUp(record, group, view.now)) return timeOut(view, record, claim, "launch_timeout");
-  }
-  const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
-  if (view.now < retryAt) return { actions: [], wakeAt: retryAt };
-  const together = launchTogether(view, record, claim);
-  if (together) return together;
-  return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
-}
-
-/** Whether the NodeClaim has a group that has not been read. */
-const asksForGroup = ({ launchGroup }: ClaimView, { launchGroup: plan, launch }: NodeClaimRecord): boolean =>
-  plan?.joinedAt !== undefined && launch === undefined && launchGroup === undefined;
 
 /**
  * The NodeClaim names its instance and the record does not: the table was restored from an older copy, or edited. A
@@ -179,7 +119,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
       type: "Log",
       level: "debug",
       message: "deleting expired nodeclaim",
-      fields: { NodePool: claim.metadata.labels?.[NODE_POOL] },
+      fields: namedPool(claim.metadata.labels?.[NODE_POOL]),
     };
     return { ...step, actions: [log, ...expiresTooSoon(claim, expiresAt), ...step.actions] };
   }
@@ -193,8 +133,8 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
 }
 
 /**
- * Tells the owner of a NodePool whose nodes expire before they have served for as long as they take to start: each is
- * obeyed, and replaced at once, for ever.
+ * An event for the owner of a NodePool whose nodes expire before they have served for as long as they take to start:
+ * each expires and is replaced, for ever.
  */
 function expiresTooSoon({ metadata, spec, status }: NodeClaim, expiresAt: number): readonly Action[] {
   const readyAt = fromRfc3339(conditionOf(status?.conditions, "Initialized")?.lastTransitionTime);
@@ -212,12 +152,12 @@ function expiresTooSoon({ metadata, spec, status }: NodeClaim, expiresAt: number
  */
 const BINDING_MS = 3_000;
 
-/** Nodes that start together are looked at in one plan: the plans after them begin at multiples of so many ms. */
+/** Nodes that start together are planned for together: the plans after them begin at multiples of so many ms. */
 const BINDING_RASTER_MS = 4_000;
 
 /**
  * The command that waits for this NodeClaim can continue. Pods that were meant for its node and have found no room
- * there are planned for again: kube-scheduler, which has given them up before, may say nothing about them any more.
+ * there are planned for again: kube-scheduler, which has given them up before, may write no new condition for them.
  */
 function initialized({ cluster, name, commandId }: NodeClaimRecord, now: number): readonly Action[] {
   const delayMs = Math.ceil((now + BINDING_MS) / BINDING_RASTER_MS) * BINDING_RASTER_MS - now;

@@ -9,16 +9,16 @@ import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/p
 import type { Action, ClaimView, Step } from "./action.ts";
 
 /**
- * Shortest and longest wait between two passes of a drain; it grows with the drain, as upstream's eviction queue backs
- * off.
+ * Shortest and longest wait between two reconciles of a drain; it grows with the drain, as upstream's eviction queue
+ * backs off.
  */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
 
-/** Between two looks for the nodes that replace the one that is drained. No benchmark has tuned it. */
+/** Between two checks for the nodes that replace the one that is drained. No benchmark has tuned it. */
 export const REPLACEMENT_POLL_MS = 2_000;
 
-/** Pods evicted in one pass; the next pass evicts the rest. No benchmark has tuned it. */
+/** Pods evicted in one reconcile; the next one evicts the rest. No benchmark has tuned it. */
 const MAX_EVICTIONS_PER_PASS = 50;
 
 /** The view of a drain, whose pods have been read. */
@@ -68,13 +68,13 @@ function vainProtections(pods: readonly Pod[]): readonly Action[] {
   });
 }
 
-/** When to look again for what has been waited for since a time (NaN: since now): after a sixtieth of it; ms. */
+/** When to check again for what has been waited for since a time (NaN: since now): after a sixtieth of it; ms. */
 export function retryAfter(now: number, since = now): number {
   const took = Number.isNaN(since) ? 0 : now - since;
   return now + Math.min(Math.max(took / 60, MIN_RETRY_MS), MAX_RETRY_MS);
 }
 
-/** When to look again at a drain, in time for what a deadline forces. */
+/** When to check a drain again, in time for what a deadline forces. */
 function retryAt(view: ClaimView, record: NodeClaimRecord, waiting: readonly Pod[], claim: NodeClaim | undefined): number {
   const next = retryAfter(view.now, record.terminating?.at);
   const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);

@@ -117,8 +117,8 @@ export function lossOf(
 }
 
 /**
- * Records whose instance somebody has stopped. EC2 sends a message of it, which finds no NodeClaim when it comes before
- * the record can be found by its instance.
+ * Records whose instance a user has stopped. EC2 sends a message about it, which finds no NodeClaim when it arrives
+ * before the record can be found by its instance.
  */
 export function stoppedMachines({ records, instances }: Inventory): readonly NodeClaimRecord[] {
   const stopped = new Set(instances.filter(({ state }) => state === "stopping" || state === "stopped").map(({ id }) => id));

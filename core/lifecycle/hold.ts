@@ -4,6 +4,7 @@ import { UNREGISTERED_TAINT } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import { MIN_BOOT_MS } from "../provisioning/glance.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 import { isNameOf } from "./identity.ts";
 import { initializedNode, whatIsMissing } from "./initialization.ts";
@@ -40,49 +41,67 @@ export function heldUntil(record: NodeClaimRecord, node: Node, others: readonly 
 }
 
 /**
- * Between two looks at a node that is held, ms: its pods wait for it. Where the webhook tells when the last of the
+ * Between two checks of a node that is held, ms: its pods wait for it. Where the webhook reports that the last of the
  * nodes is Ready, they are fewer. No benchmark has tuned it.
  */
 const HELD_POLL_MS = 2_000;
 
-/** When to look at a node again that is held until then, ms since the epoch. */
-export const heldPoll = (until: number, now: number, isTold = false): number => Math.min(until, now + HELD_POLL_MS * (isTold ? 2 : 1));
+/** When to check a node again that is held until then, ms since the epoch. */
+export const heldPoll = (until: number, now: number, hasEventSource = false): number =>
+  Math.min(until, now + HELD_POLL_MS * (hasEventSource ? 2 : 1));
 
-/** How long one invocation may take to open nodes together, ms; then each opens its own. No benchmark has tuned it. */
-export const OPENING_MS = 3_000;
+/**
+ * When to check for a change of the node, ms since the epoch. A node joins 30 to 60 s after its launch: check every 5 s
+ * for two minutes, then every 10 s. Where the webhook or the audit log reports that it has joined, lost a taint or is
+ * Ready, a check each 30 s finds what they have missed; each 20 s, where a node is held for at most so long; each 15 s,
+ * once it has joined. No benchmark has tuned it.
+ */
+export function nodePoll(now: number, record: NodeClaimRecord, hasEventSource = false, hasJoined = false): number {
+  const since = record.launchedAt ?? record.createdAt;
+  const unjoined = record.heldFor === undefined ? 30_000 : 20_000;
+  const reported = hasJoined ? 15_000 : unjoined;
+  const period = hasEventSource ? reported : now - since < 2 * 60_000 ? 5_000 : 10_000;
+  return Math.max(now + period, since + MIN_BOOT_MS);
+}
 
-/** Nodes that one invocation opens: their pods are read and nominated one by one. No benchmark has tuned it. */
-const MAX_TOGETHER = 20;
+/**
+ * How long one invocation may take to uncordon a group of nodes, ms; then each is uncordoned by itself. No benchmark
+ * has tuned it.
+ */
+export const UNCORDON_MS = 3_000;
+
+/** Nodes that one invocation uncordons: their pods are read and nominated one by one. No benchmark has tuned it. */
+const MAX_GROUP = 20;
 
 /**
  * The nodes that are to take pods at the same moment as this one, itself included: those that are Ready and have waited
  * for it or with it, by name, in parts of a bounded size. Undefined when there are none, or when it is overdue because
- * who began to open them was killed.
+ * the pass that began to uncordon them was killed.
  */
-export function readyTogether(record: NodeClaimRecord, node: Node, others: readonly Node[], now: number): readonly Node[] | undefined {
+export function readyGroup(record: NodeClaimRecord, node: Node, others: readonly Node[], now: number): readonly Node[] | undefined {
   const isWaiting = (one: Node): boolean => hasTaint(one, UNREGISTERED_TAINT) && takesPods(one);
   if (record.heldFor === undefined || !isWaiting(node)) return undefined;
   const waiting = others.filter(isWaiting);
   const since = Math.max(...[node, ...waiting].map(readySince));
-  const isOverdue = !(now < Math.min(since + MAX_WAIT_FOR_OTHERS_MS, joinedAt(node) + MAX_HOLD_MS) + OPENING_MS);
+  const isOverdue = !(now < Math.min(since + MAX_WAIT_FOR_OTHERS_MS, joinedAt(node) + MAX_HOLD_MS) + UNCORDON_MS);
   if (waiting.length === 0 || isOverdue) return undefined;
   const all = [node, ...waiting].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  const part = Math.floor(all.indexOf(node) / MAX_TOGETHER);
-  return all.slice(part * MAX_TOGETHER, (part + 1) * MAX_TOGETHER);
+  const part = Math.floor(all.indexOf(node) / MAX_GROUP);
+  return all.slice(part * MAX_GROUP, (part + 1) * MAX_GROUP);
 }
 
-/** What opens a node that is held: its pods are nominated, then the node is written. */
-export interface Opening {
+/** How a held node is uncordoned: its pods are nominated, then the node is written. */
+export interface Uncordon {
   readonly pods: readonly string[];
   readonly uids: readonly string[];
   readonly node: Node;
 }
 
 /**
- * How a held node is opened; undefined when it is not the NodeClaim's, or the NodeClaim is not that far or ends. Where
- * the record names the node, the same write says that it is initialized.
+ * How a held node is uncordoned; undefined when it is not the NodeClaim's, or the NodeClaim is not that far or ends.
+ * Where the record names the node, the same write says that it is initialized.
  */
-export function openingOf(record: NodeClaimRecord, claim: NodeClaim, node: Node, instance: Instance): Opening | undefined {
+export function uncordonOf(record: NodeClaimRecord, claim: NodeClaim, node: Node, instance: Instance): Uncordon | undefined {
   const { heldFor, podUids: uids } = record;
   const isLaunched = isTrue(claim.status?.conditions, "Launched") && record.instance?.id === instance.id;
   const isOwn = record.uid === claim.metadata.uid && isNameOf(node.metadata.name, instance);
@@ -93,7 +112,7 @@ export function openingOf(record: NodeClaimRecord, claim: NodeClaim, node: Node,
   return { pods: heldFor, uids, node: isNamed && whatIsMissing(joined, claim) === undefined ? initializedNode(joined) : joined };
 }
 
-/** Whether nothing but our own taint keeps pods from a node. Startup taints are not looked at: they may stay long. */
+/** Whether our own taint alone keeps pods from a node. Startup taints do not count: they may stay long. */
 export function takesPods({ spec, status }: Node): boolean {
   const others = (spec.taints ?? []).filter(({ key }) => key !== UNREGISTERED_TAINT.key);
   return isTrue(status?.conditions, "Ready") && !others.some(isEphemeralTaint);
@@ -105,7 +124,7 @@ function isStarting(node: Node, now: number): boolean {
 
 const joinedAt = ({ metadata }: Node): number => fromRfc3339(metadata.creationTimestamp);
 
-/** When the node became Ready, ms since the epoch; when it joined, if that is not told. */
+/** When the node became Ready, ms since the epoch; when it joined, if the condition does not say. */
 export function readySince(node: Node): number {
   const since = conditionOf(node.status?.conditions, "Ready")?.lastTransitionTime;
   return since === undefined ? joinedAt(node) : fromRfc3339(since);

@@ -60,7 +60,7 @@ export function foreignInstance(instance: Pick<Instance, "id" | "tags">, owner: 
  * Whether a node may have this name if it runs on the instance. On EKS the kubelet's user is named after EC2's private
  * DNS name, whether that is made of the IP address or of the instance id, or after the instance id alone (nodeadm's
  * InstanceIdNodeName, Bottlerocket's hostname-override-source), and the API server lets a kubelet write only the node
- * of its user's name. A domain of the VPC's own is not compared. True when EC2 has not told the DNS name.
+ * of its user's name. A domain of the VPC's own is not compared. True when EC2 has not returned the DNS name.
  */
 export function isNameOf(nodeName: string, { id, privateDnsName }: Pick<Instance, "id" | "privateDnsName">): boolean {
   if (privateDnsName === undefined) return true;

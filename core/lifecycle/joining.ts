@@ -7,14 +7,13 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { NODE_NOT_FOUND, writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
-import { heldPoll, heldUntil, readyTogether, takesPods } from "./hold.ts";
+import { heldPoll, heldUntil, nodePoll, readyGroup, takesPods } from "./hold.ts";
 import { isNameOf } from "./identity.ts";
 import { initializedNode, isInitialized, whatIsMissing } from "./initialization.ts";
-import { machineFields } from "./machine-fields.ts";
+import { machineFields } from "./log-fields.ts";
 import { markTerminating, NODE_DELETED, timeOut } from "./mark-terminating.ts";
 import { hasTaint, isOwnedBy, isRegistered, namedRecord, registeredNode } from "./registration.ts";
 import { isRegistrationGivenUp } from "./time-limits.ts";
-import { nodePoll } from "./waiting.ts";
 
 // A launched NodeClaim until its node is initialized.
 
@@ -77,11 +76,11 @@ const initializedLine = (record: NodeClaimRecord, node: Node): Action => ({
   ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
 });
 
-function hold({ now, otherYoungNodes, isTold }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
+function hold({ now, otherYoungNodes, hasEventSource }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
   const until = heldUntil(record, node, otherYoungNodes, now);
-  if (until !== undefined) return { actions: [], wakeAt: heldPoll(until, now, isTold), waitsFor: "node" };
-  const nodes = readyTogether(record, node, otherYoungNodes, now);
-  return nodes && { actions: [{ type: "OpenTogether", nodes }], wakeAt: heldPoll(Number.POSITIVE_INFINITY, now), waitsFor: "node" };
+  if (until !== undefined) return { actions: [], wakeAt: heldPoll(until, now, hasEventSource), waitsFor: "node" };
+  const nodes = readyGroup(record, node, otherYoungNodes, now);
+  return nodes && { actions: [{ type: "UncordonTogether", nodes }], wakeAt: heldPoll(Number.POSITIVE_INFINITY, now), waitsFor: "node" };
 }
 
 /** Why the NodeClaim has no node yet. `own`: nodes of its providerID with a name that the instance may have. */
@@ -100,8 +99,12 @@ function unregistered({ nodes, instance }: ClaimView, own: readonly Node[]): Con
   return NODE_NOT_FOUND;
 }
 
-const awaitingNode = ({ now, isTold }: ClaimView, record: NodeClaimRecord, hasJoined = false): Pick<Step, "wakeAt" | "waitsFor"> => ({
-  wakeAt: nodePoll(now, record, isTold, hasJoined),
+const awaitingNode = (
+  { now, hasEventSource }: ClaimView,
+  record: NodeClaimRecord,
+  hasJoined = false,
+): Pick<Step, "wakeAt" | "waitsFor"> => ({
+  wakeAt: nodePoll(now, record, hasEventSource, hasJoined),
   waitsFor: "node",
 });
 
@@ -148,8 +151,8 @@ function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: No
 }
 
 /**
- * Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. Those of a node that
- * was held have been told.
+ * Wakes provisioning, which nominates the pods that were planned for the node. The pods of a node that was held are
+ * nominated already.
  */
 function nominate({ cluster, name, podUids, heldFor }: NodeClaimRecord): readonly Action[] {
   if (podUids.length === 0 || heldFor !== undefined) return [];

@@ -9,7 +9,7 @@ import { LAUNCH_TIMEOUT_MS, REGISTRATION_TIMEOUT_MS } from "./time-limits.ts";
 
 export const NODE_DELETED = "the deletion of its node was requested";
 
-/** What is said of a termination beside its reason. */
+/** What a record holds about a termination beside its reason. */
 export interface TerminationFacts {
   /** Termination waits for nothing beyond it, ms. */
   readonly deadline?: number;
@@ -46,7 +46,7 @@ export function markTerminating(
   return { actions: [{ type: "WriteRecord", record: next, history: terminatingEntries(next, view.now) }, ...counted], again: true };
 }
 
-/** kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here. */
+/** kube-scheduler writes no new condition for pods that still wait, so provisioning is woken from here. */
 export function wakePlanner({ cluster, name }: NodeClaimRecord, reason: string): readonly Action[] {
   return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeClaimTerminating", detail: `${reason} ${name}` } }];
 }

@@ -75,9 +75,17 @@ export function withoutFinalizer(finalizers: readonly string[] | undefined): rea
   return (finalizers ?? []).filter((finalizer) => finalizer !== TERMINATION_FINALIZER);
 }
 
+type WithFinalizers = { readonly metadata: { readonly finalizers?: readonly string[] } };
+
+/** Whether the write takes Karpenter's finalizer away. */
+export function isFreed(before: WithFinalizers | undefined, after: WithFinalizers): boolean {
+  const has = (object: WithFinalizers | undefined): boolean => object?.metadata.finalizers?.includes(TERMINATION_FINALIZER) ?? false;
+  return has(before) && !has(after);
+}
+
 /**
- * The record with the name of its node, and what history tells of that. It is written before the node has the label
- * "initialized": from then on the node is no longer among those that are looked for.
+ * The record with the name of its node, and the entry of that in the history. It is written before the node has the
+ * label "initialized": from then on the node is no longer in the list of nodes that are not initialized.
  */
 export function namedRecord(
   record: NodeClaimRecord,

@@ -18,8 +18,8 @@ import { withDisruptedTaint } from "./disrupted-taint.ts";
 import { drain, retryAfter } from "./drain.ts";
 import { isAlive } from "./garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
-import { leaveGroup } from "./launch-together.ts";
-import { machineFields } from "./machine-fields.ts";
+import { groupLaunch } from "./launch.ts";
+import { machineFields } from "./log-fields.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
@@ -34,7 +34,7 @@ const MAX_LOST_LAUNCH_MS = 60_000;
 /**
  * The next step of a termination, in Karpenter's order: delete the NodeClaim, delete the node, taint, drain, wait for
  * volumes, terminate the instance, remove the node's finalizer, remove the NodeClaim's finalizer, remove the record.
- * Each pass takes the first step that is not done
+ * Each call takes the first step that is not done
  * (karpenter: pkg/controllers/node/termination/controller.go, Controller.finalize).
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
@@ -57,7 +57,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (draining.step !== undefined) return draining.step;
   const stopping = stopInstance(view, record, claim, draining.end);
   if (stopping) return stopping;
-  if (claim !== undefined && draining.end !== undefined) return { actions: tellEnd(view, claim, draining.end), again: true };
+  if (claim !== undefined && draining.end !== undefined) return { actions: recordEnd(view, claim, draining.end), again: true };
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
   const kept = isRefused(record) ? keepRefused(view, record) : undefined;
@@ -74,7 +74,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
 }
 
 /** How often the tags of an instance that is not the NodeClaim's are compared again. No benchmark has tuned it. */
-const FOREIGN_LOOK_MS = 10 * 60_000;
+const FOREIGN_POLL_MS = 10 * 60_000;
 
 /**
  * Leaves an instance alone whose tags name another owner, and its node; undefined when the tags agree. What was adopted
@@ -84,7 +84,7 @@ const FOREIGN_LOOK_MS = 10 * 60_000;
 function holdForeign(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
   if (record.instance === undefined) return undefined;
   if (view.instance === undefined) {
-    // A drain asks its node's pods every few seconds, and ends nothing that is not compared again.
+    // A drain reads its node's pods every few seconds, and ends nothing that is not compared again.
     const isDraining = conditionOf(claim?.status?.conditions, "Drained") !== undefined;
     return record.reason === "adopted" && !isDraining ? { actions: [], ask: "instance" } : undefined;
   }
@@ -99,11 +99,11 @@ function holdForeign(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim 
       { type: "Log", level: "error", message: "instance belongs to another owner", fields: { ...machineFields(record), error: problem } },
       ...(about ? [{ type: "Event", event: { type: "Warning", reason: FOREIGN_INSTANCE, message, about } } as const] : []),
     ],
-    wakeAt: view.now + FOREIGN_LOOK_MS,
+    wakeAt: view.now + FOREIGN_POLL_MS,
   };
 }
 
-/** The record of a NodeClaim that was refused says so for a while; undefined when it has said so long enough. */
+/** Keeps the record of a NodeClaim that was refused for a while; undefined when that time is over. */
 function keepRefused({ now }: ClaimView, record: Parameters<typeof retryAt>[0]): Step | undefined {
   const { cluster, name } = record;
   if (now < retryAt(record)) return { actions: [], wakeAt: retryAt(record) };
@@ -144,18 +144,18 @@ function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, cl
   };
 }
 
-/** What is told of a drain that has ended. */
+/** The conditions and the count of a drain that has ended. */
 interface DrainEnd {
   readonly conditions: readonly ConditionChange[];
   readonly counted: Action;
 }
 
-const tellEnd = (view: ClaimView, claim: NodeClaim, { conditions, counted }: DrainEnd): readonly Action[] => [
+const recordEnd = (view: ClaimView, claim: NodeClaim, { conditions, counted }: DrainEnd): readonly Action[] => [
   ...writeConditions(view, claim, conditions),
   counted,
 ];
 
-/** Taint, drain, volumes. No step when the node is empty; then `end`, if the NodeClaim does not tell of that yet. */
+/** Taint, drain, volumes. No step when the node is empty; then `end`, if the NodeClaim has no condition of it yet. */
 function drainNode(
   view: ClaimView,
   record: NodeClaimRecord,
@@ -164,7 +164,7 @@ function drainNode(
 ): { readonly step?: Step | undefined; readonly end?: DrainEnd } {
   if (!isTrue(node.status?.conditions, "Ready")) {
     if (view.instance === undefined && record.instance) return { step: { actions: [], ask: "instance" } };
-    // No pod runs there that could be drained, and the end of a machine that somebody stopped frees its volumes.
+    // No pod runs there that could be drained, and the end of a machine that a user stopped frees its volumes.
     if (isGone(view, record) || isStopped(view)) return {};
   }
   const tainted = takenOut(node);
@@ -201,10 +201,10 @@ function drainNode(
   if (view.volumeAttachments === undefined) return { step: { actions: [], ask: "volumeAttachments" } };
   const counted: Action = { type: "Count", metric: "nodes_drained_total", labels: { nodepool: record.nodePool ?? "" } };
   const isDrained: ConditionChange = { type: "Drained", status: "True" };
-  // Without volumes nothing more is waited for, and one write says so and that the instance is terminated.
+  // Without volumes there is no further wait, and one write says so and that the instance is terminated.
   if (view.volumeAttachments.length === 0)
     return { end: { conditions: [isDrained, { type: "VolumesDetached", status: "True" }], counted } };
-  return { step: { actions: tellEnd(view, claim, { conditions: [isDrained], counted }), again: true } };
+  return { step: { actions: recordEnd(view, claim, { conditions: [isDrained], counted }), again: true } };
 }
 
 /**
@@ -271,7 +271,7 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
 /** Undefined when EC2 no longer has the instance. */
 function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, end: DrainEnd | undefined): Step | undefined {
   if (record.instance === undefined) {
-    if (record.launch === undefined) return leaveGroup(view, record);
+    if (record.launch === undefined) return groupLaunch(view, record, claim);
     // An invocation that does not know yet that the NodeClaim is removed may be sending the launch at this moment.
     const { launchRequestedAt = record.createdAt, launchUnknownAt = 0 } = record;
     const sentAtLatest = Math.max(launchRequestedAt, launchUnknownAt, record.terminating?.at ?? 0);

@@ -1,5 +1,6 @@
+import { instanceFor } from "../launch-group/answer.ts";
 import { conditionOf } from "../model/conditions.ts";
-import { instanceFor, type LaunchGroup } from "../model/launch-group.ts";
+import type { LaunchGroup } from "../model/launch-group.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
@@ -19,9 +20,6 @@ export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
  */
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
-/** How long EC2 may not list what it has launched. No benchmark has tuned it. */
-export const LAUNCH_UNLISTED_MS = 60_000;
-
 /**
  * The longest that a NodeClaim waits for its first turn, or for one that ends, before its pods are planned again: its
  * plan is old then. No benchmark has tuned it.
@@ -35,7 +33,9 @@ const MAX_PUT_OFF_MS = 15 * 60_000;
 const launchableSince = ({ createdAt, launchPutOffAt = 0 }: NodeClaimRecord, group?: LaunchGroup): number =>
   Math.max(createdAt, Math.min(Math.max(launchPutOffAt, group?.launch?.requestedAt ?? 0), createdAt + MAX_PUT_OFF_MS));
 
-/** Whether a launch has taken so long that it may be given up; only its group, when it has one, tells whether it is. */
+/**
+ * Whether a launch has taken so long that it may be given up; only its group, when it has one, decides whether it is.
+ */
 export const isLaunchOverdue = (record: NodeClaimRecord, now: number): boolean => now - launchableSince(record) > LAUNCH_TIMEOUT_MS;
 
 /**

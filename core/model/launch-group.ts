@@ -1,4 +1,3 @@
-import { ownValue } from "../lib/own-value.ts";
 import type { FleetRequest } from "./fleet.ts";
 import type { KnownInstance } from "./instance.ts";
 import type { UnavailableOffering } from "./unavailable-offering.ts";
@@ -7,7 +6,7 @@ import type { UnavailableOffering } from "./unavailable-offering.ts";
 export interface GroupMember {
   readonly name: string;
   /**
-   * Hash of what its launch is rendered from (core/provisioning/launch-groups.ts): one request serves only members of
+   * Hash of what its launch is rendered from (core/launch-group/plan.ts): one request serves only members of
    * one hash.
    */
   readonly alike: string;
@@ -15,7 +14,7 @@ export interface GroupMember {
 
 /**
  * NodeClaims that are launched by one CreateFleet. Members join until one of them closes the group: it stores the
- * request, or that there is none. The answer is stored with the instance of each member, before anybody acts on it.
+ * request, or that there is none. The answer is stored with the instance of each member, before any member acts on it.
  * @example
  * const group = await store.joinLaunch(cluster, id, { name, alike }, now + GROUP_LIFE_MS);
  * if (group.launch) ...; // closed: only the names in launch.members share its instances
@@ -60,8 +59,3 @@ export interface GroupAnswer {
 
 /** Whether members can no longer join. */
 export const isClosed = ({ isDissolved, launch }: LaunchGroup): boolean => isDissolved === true || launch !== undefined;
-
-/** The instance that a group's answer gives to a NodeClaim. */
-export function instanceFor({ answer }: LaunchGroup, name: string): KnownInstance | undefined {
-  return answer && ownValue(answer.instances, name);
-}

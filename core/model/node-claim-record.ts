@@ -117,11 +117,11 @@ export interface NodeClaimRecord {
 
 /**
  * What a NodeClaim may wait for: its node to join and become Ready, the end of its instance, or the nodes that replace
- * it (core/lifecycle/waiting.ts).
+ * it (core/passes/claim-check.ts).
  */
 export type WaitsFor = "node" | "end" | "replacements";
 
-/** What a plan says of a launch of several NodeClaims (core/provisioning/launch-groups.ts). */
+/** What a plan says of a launch of several NodeClaims (core/launch-group/plan.ts). */
 export interface LaunchGroupPlan {
   readonly id: string;
   /** Names of all that are expected to join, sorted. */

@@ -1,5 +1,9 @@
 /** Fields beside the message; the names are Karpenter's, because users search for them. */
-export type LogFields = Readonly<Record<string, unknown>>;
+export interface LogFields {
+  readonly [field: string]: unknown;
+  /** An object in each line, as Karpenter's: a log index takes one type under one key. */
+  readonly NodePool?: { readonly name: string | undefined };
+}
 
 /** One JSON line per call. Callers never pass a secret. */
 export interface Log {

@@ -11,6 +11,7 @@ import { podKey, podUid } from "../pods/predicates.ts";
 import type { Attempt } from "./attempt.ts";
 import { assembleClaim } from "./claims/assemble.ts";
 import { placeWithHeadroom } from "./headroom.ts";
+import { planViolation, soundPlan } from "./plan-invariants.ts";
 import { nodeViews } from "./problem/node-view.ts";
 import { pendingPods } from "./problem/pending-pods.ts";
 import { problemFor } from "./problem/problem.ts";
@@ -91,7 +92,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
     const reason = explainer.reason(index);
     for (const pod of left) podErrors[podKey(pod)] = reason;
   }
-  return {
+  const plan: Plan = {
     newNodeClaims: attempt.claims.map((claim) => assembleClaim(claim, attempt.problem)),
     existingNodes: attempt.nodes
       .map(({ node: { view }, pods: placed }) => ({
@@ -101,6 +102,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
       .filter((node) => node.pods.length > 0),
     podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
+  return planViolation(plan) ? soundPlan(plan) : plan;
 }
 
 function countLeft({ failed }: Attempt): number {

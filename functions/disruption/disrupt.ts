@@ -7,6 +7,7 @@ import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "#core/disruption/plan.ts";
 import { type DisruptionReport, reportOf } from "#core/disruption/reports/report-of.ts";
 import { driftedClaims } from "#core/drift/drifted-claims.ts";
+import { violationText } from "#core/lib/invariant.ts";
 import { isLaunchedByOther } from "#core/lifecycle/identity.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { Lease } from "#core/model/lease.ts";
@@ -88,6 +89,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
       outOfTime,
       ...(expected && { expected }),
     });
+    if (plan.violation) deps.log.error("command is left out", { controller: "disruption", error: violationText(plan.violation) });
     if (plan.command) {
       await deps.store.createCommand(lease, plan.command);
       deps.log.debug("decided on a disruption, to be validated", {

@@ -1,6 +1,7 @@
 import type { CommandAction } from "#core/disruption/command/command-action.ts";
 import { creationTimes, plannedEntry } from "#core/history/planned.ts";
 import { snakeCase } from "#core/insight/metrics/labels.ts";
+import { withLaunchGroups } from "#core/launch-group/plan.ts";
 import { withDisruptedTaint, withoutDisruptedTaint } from "#core/lifecycle/disrupted-taint.ts";
 import { conditionOf, withCondition, withoutCondition } from "#core/model/conditions.ts";
 import type { HistoryEntry } from "#core/model/history-entry.ts";
@@ -10,7 +11,6 @@ import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { ClaimReason } from "#core/model/node-claim-record.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { withLaunchGroups } from "#core/provisioning/launch-groups.ts";
 import { nomineesOf } from "#core/provisioning/nominees.ts";
 import { refusalsOf } from "#core/provisioning/refused.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";

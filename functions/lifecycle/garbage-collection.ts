@@ -9,6 +9,7 @@ import {
   withoutMachine,
 } from "#core/lifecycle/garbage-collection.ts";
 import { foreignCluster } from "#core/lifecycle/identity.ts";
+import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { withoutFinalizer } from "#core/lifecycle/registration.ts";
 import { providerIdOf } from "#core/model/instance.ts";
 import { standsStill } from "../shared/beside-karpenter.ts";
@@ -16,9 +17,9 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
-import { claimLogFields } from "./log-fields.ts";
+
 import { terminateInstance } from "./measured-fleet.ts";
-import { reportHeldInstances } from "./report-held-instances.ts";
+import { reportHeldInstances } from "./reports.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -38,7 +39,7 @@ export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps):
   await collectLaunchTemplates(deps);
 }
 
-/** Ends NodeClaims whose instance EC2 no longer has, or somebody stopped: their pods are scheduled elsewhere. */
+/** Ends NodeClaims whose instance EC2 no longer has, or a user stopped: their pods are scheduled elsewhere. */
 async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   for (const record of stoppedMachines(inventory)) await interruptClaim(record, "instance_stopped", deps);
   const suspects = withoutMachine(inventory);
@@ -68,7 +69,7 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
   for (const instance of ended) {
     const { id, zone } = instance;
     if (foreignCluster(instance, cluster.name) !== undefined) continue;
-    // No record tells of it, so its entry comes first: a repeated run replaces the entry.
+    // It has no record, so its history entry comes first: a repeated run replaces the entry.
     await store.addHistory([collected(instance, cluster.name, deps.now())]);
     await terminateInstance(id, { zone }, deps);
     log.info("garbage collected cloudprovider instance", {

@@ -4,8 +4,8 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
-import { launchPrice } from "./launch/launch.ts";
 import { readLaunchView } from "./launch/view.ts";
+import { launchPrice } from "./launch/write-launched.ts";
 
 /**
  * After an update of the product every record may lack fields; the next sweep takes the rest. No benchmark has tuned
@@ -35,9 +35,8 @@ export async function hydrateRecords(
 const MAX_PRICES_PER_SWEEP = 50;
 
 /**
- * Completes the records of machines whose price at launch is not known, because they were adopted or because an older
- * version of this product launched them, with the price as of now and the name of the node: the history counts dollars
- * with it. A price that is not known is not looked for again.
+ * Completes the records of machines whose price at launch is not known, because they were adopted, with the price as of
+ * now and the name of the node: the history counts dollars with it. A price that is not known is not read again.
  */
 export async function hydratePrices(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   const byName = new Map(claims.map((claim) => [claim.metadata.name, claim]));

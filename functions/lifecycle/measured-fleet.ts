@@ -3,7 +3,7 @@ import type { FleetResult } from "#core/model/fleet.ts";
 import type { Fleet } from "#core/ports/fleet.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
-/** Karpenter's names of its cloud provider's methods. GetInstanceTypes and IsDrifted ask nobody here. */
+/** Karpenter's names of its cloud provider's methods. GetInstanceTypes and IsDrifted make no call here. */
 type Method = "Create" | "Delete" | "Get" | "List";
 /** Karpenter's names of errors; "" for all others. */
 type CloudError = "InsufficientCapacityError" | "NodeClaimNotFoundError" | "NodeClassNotReadyError" | "";
@@ -15,7 +15,7 @@ export function countCloudError(method: Method, error: CloudError, { metrics }: 
   metrics.count("cloudprovider_errors_total", { ...labelsOf(method), error });
 }
 
-/** What of an answer without an exception is an error to Karpenter. */
+/** The error that Karpenter counts for an answer without an exception. */
 const launchError = ({ instance, errors }: FleetResult): CloudError | undefined =>
   instance !== undefined ? undefined : failureOf(errors).kind === "InsufficientCapacity" ? "InsufficientCapacityError" : "";
 

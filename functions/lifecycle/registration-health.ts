@@ -3,46 +3,25 @@ import type { NodePool } from "#core/model/node-pool.ts";
 import { isSteady, type RegistrationOutcome, withRegistration } from "#core/node-pool/registration-health.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
+import { ProcessMemory } from "../shared/process-memory.ts";
 import { writeStatus } from "../shared/write-status.ts";
 
 const MAX_TRIES = 3;
 
-/** Nodes that join together succeed for the same NodePool: within this time, ms, one success tells of all. */
-const SAME_SUCCESS_MS = 5_000;
-
-/**
- * When this process last saw that a further success changes nothing of a NodePool, by its UID. Keyed by the cluster's
- * facts object, which lives as long as the process serves the cluster.
- */
-const steady = new WeakMap<object, Map<string, number>>();
-
-/** Outcomes of one NodePool that are written together. */
-interface Batch {
-  readonly outcomes: RegistrationOutcome[];
-  /** Whether the NodePool is read, so that further outcomes wait for the next batch. */
-  isClosed: boolean;
-  readonly written: Promise<void>;
-}
-
-/** The last batch of an invocation, by cluster and UID of the NodePool. */
-const batches = new WeakMap<object, Map<string, Batch>>();
-
 /**
  * Records on the NodePool how a NodeClaim's registration ended
  * (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.updateNodePoolRegistrationHealth). Only
- * informational: a failure is logged and keeps no node from registering. NodeClaims of one invocation that register at
+ * informational: a failure is logged, and nodes register all the same. NodeClaims of one invocation that register at
  * the same moment share one read and one write: of many nodes at once, each would otherwise race all others.
  */
 export async function recordRegistrationHealth(claim: NodeClaim, outcome: RegistrationOutcome, deps: LifecycleDeps): Promise<void> {
   const owner = claim.metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
   if (owner === undefined) return;
-  const { cluster, now, invocation = {} } = deps;
-  const lastSteady = steady.get(cluster)?.get(owner.uid) ?? Number.NEGATIVE_INFINITY;
-  if (outcome.registered && Math.abs(now() - lastSteady) < SAME_SUCCESS_MS) return;
-  const own = batches.get(invocation) ?? new Map<string, Batch>();
-  batches.set(invocation, own);
+  const { cluster, now, memory, invocation = new ProcessMemory() } = deps;
+  // Nodes that join together succeed for the same NodePool: for some seconds one success counts for all.
+  if (outcome.registered && memory.recall("healthyNodePools", now(), { key: owner.uid })) return;
   const key = `${cluster.name}/${owner.uid}`;
-  const last = own.get(key);
+  const last = invocation.recall("registrationBatches", now(), { key });
   if (last !== undefined && !last.isClosed) {
     last.outcomes.push(outcome);
     return last.written;
@@ -53,8 +32,8 @@ export async function recordRegistrationHealth(claim: NodeClaim, outcome: Regist
     return outcomes;
   };
   const written = (last?.written ?? Promise.resolve()).then(() => record(owner, take, deps));
-  const batch: Batch = { outcomes, isClosed: false, written };
-  own.set(key, batch);
+  const batch = { outcomes, isClosed: false, written };
+  invocation.keep("registrationBatches", batch, now(), key);
   return written;
 }
 
@@ -71,10 +50,8 @@ async function record({ name, uid }: Owner, take: () => readonly RegistrationOut
       const after = take().reduce((one: NodePool | undefined, outcome) => one && withRegistration(one, outcome, deps.now()), pool);
       if (pool === undefined || after === undefined || pool.metadata.uid !== uid) return;
       await write(pool, after, deps);
-      const known = steady.get(deps.cluster) ?? new Map<string, number>();
-      steady.set(deps.cluster, known);
-      if (isSteady(after)) known.set(uid, deps.now());
-      else known.delete(uid);
+      if (isSteady(after)) deps.memory.keep("healthyNodePools", true, deps.now(), uid);
+      else deps.memory.forget("healthyNodePools", uid);
     };
     await ignoreConflict(retryOnConflict(MAX_TRIES, once));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { machineFields } from "#core/lifecycle/machine-fields.ts";
+import { claimLogFields, machineFields } from "#core/lifecycle/log-fields.ts";
 import type { KnownInstance } from "#core/model/instance.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import {
@@ -13,7 +13,6 @@ import type { EC2NodeClass } from "#core/model/node-class.ts";
 import { isExpiring } from "#core/node-class/capacity-reservations.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
-import { claimLogFields } from "./log-fields.ts";
 
 type Reserved = NodeClaimRecord & { readonly instance: KnownInstance & { readonly reservationId: string } };
 

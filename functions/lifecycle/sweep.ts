@@ -9,22 +9,18 @@ import type { WakeUp } from "#core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
-import { checkConsistency } from "./check-consistency.ts";
 import { collectGarbage } from "./garbage-collection.ts";
 import { hydratePrices, hydrateRecords } from "./hydration.ts";
-import { pollStatus } from "./poll-status.ts";
-import { repair } from "./repair.ts";
-import { reportHeldInstances } from "./report-held-instances.ts";
-import { reportOthersClaims } from "./report-others-claims.ts";
+import { checkConsistency, pollStatus, repair } from "./node-health.ts";
+import { reportHeldInstances, reportOthersClaims } from "./reports.ts";
 import { reconcileReservations } from "./reservations.ts";
 
-/** A wake-up that is this late is taken for lost. */
+/** A wake-up that is this late counts as lost. */
 const LATE_MS = 5_000;
 
 /**
- * Of NodeClaims that were launched together, tags of so many machines are written after a sweep, one after the other:
- * less than half of what EC2 takes of CreateTags (10 a second), because nothing waits for them. No benchmark has tuned
- * it.
+ * After a sweep, the tags of so many machines that were launched together are written, one after the other: less than
+ * half of what EC2 accepts of CreateTags (10 a second), because nothing waits for them. No benchmark has tuned it.
  */
 const MAX_TAGGED_PER_SWEEP = 200;
 const TAG_EVERY_MS = 250;
@@ -56,9 +52,9 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     .map(({ name }) => name)
     .slice(0, MAX_TAGGED_PER_SWEEP);
   const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
-  const lookAt = (claim: string): WakeUp => ({ kind: "claim", cluster: cluster.name, claim });
-  const toTag = untagged.map((name, i) => ({ ...lookAt(name), delayMs: i * TAG_EVERY_MS }));
-  await wakeUps.wake([...[...names].sort().map(lookAt), ...toTag, ...dueSoon(records, now())]);
+  const wakeUpOf = (claim: string): WakeUp => ({ kind: "claim", cluster: cluster.name, claim });
+  const toTag = untagged.map((name, i) => ({ ...wakeUpOf(name), delayMs: i * TAG_EVERY_MS }));
+  await wakeUps.wake([...[...names].sort().map(wakeUpOf), ...toTag, ...dueSoon(records, now())]);
   await inTurn([
     () => endVanished(records, claims, deps),
     // A NodeClaim whose record is lost is not replaced yet, but its node counts for the share of unhealthy ones.

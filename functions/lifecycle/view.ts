@@ -6,20 +6,19 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
-import type { Known } from "./known.ts";
-import { recentRecords } from "./recent-records.ts";
+import type { ClaimState } from "./claim-state.ts";
 
-type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "invocation" | "isTold">;
+type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "now" | "invocation" | "hasEventSource">;
 
 /**
- * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What is known is
- * not read again.
+ * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What the state
+ * holds is not read again.
  */
-export async function readView(name: string, deps: ViewDeps, known: Known = {}): Promise<ClaimView> {
-  const record = "record" in known ? known.record : await deps.store.get(deps.cluster.name, name);
-  const isNew = isUntouched(record) && !known.isContested;
-  const claim = "claim" in known || isNew ? known.claim : await deps.kubernetes.get("NodeClaim", name);
-  const { nodes, otherYoungNodes = [] } = known.nodes ? known : await nodesOf(record, claim, known, deps);
+export async function readView(name: string, deps: ViewDeps, state: ClaimState = {}): Promise<ClaimView> {
+  const record = "record" in state ? state.record : await deps.store.get(deps.cluster.name, name);
+  const isNew = isUntouched(record) && !state.isContested;
+  const claim = "claim" in state || isNew ? state.claim : await deps.kubernetes.get("NodeClaim", name);
+  const { nodes, otherYoungNodes = [] } = state.nodes ? state : await nodesOf(record, claim, state, deps);
   return {
     now: deps.now(),
     name,
@@ -27,18 +26,18 @@ export async function readView(name: string, deps: ViewDeps, known: Known = {}):
     claim,
     nodes: nodes ?? [],
     otherYoungNodes,
-    instance: known.instance,
+    instance: state.instance,
     pods: undefined,
     volumeAttachments: undefined,
     replacements: [],
-    launchGroup: known.launchGroup,
-    isTold: deps.isTold ?? false,
+    launchGroup: state.launchGroup,
+    hasEventSource: deps.hasEventSource ?? false,
   };
 }
 
 /**
  * Whether a record is as its plan has written it, so that no NodeClaim is read for it: most likely there is none. When
- * an earlier run was killed after it had made one, the API server refuses a second, and then it is read.
+ * an earlier run was killed after it had created one, the API server refuses a second, and then it is read.
  */
 function isUntouched(record: NodeClaimRecord | undefined): boolean {
   return record?.version === 1 && record.reason !== "adopted" && (record.uid ?? record.instance ?? record.terminating) === undefined;
@@ -48,13 +47,13 @@ function isUntouched(record: NodeClaimRecord | undefined): boolean {
 export const NOT_INITIALIZED = { labelSelector: "!karpenter.sh/initialized" } as const;
 
 /**
- * What the rest of a pass may rely on after a view was read. Before the instance is known, no node has been looked for.
- * Pods are read for each step, because they come and go.
+ * The state after a view was read. Before the instance is known, no node has been read. Pods are read for each step,
+ * because they come and go.
  */
-export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: ClaimView, known: Known): Known {
-  const isLookedFor = providerIdIn(record, claim) !== undefined;
-  const { youngNodes: _, ...rest } = known;
-  return { ...rest, record, claim, instance, ...(isLookedFor && { nodes, otherYoungNodes }) };
+export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: ClaimView, state: ClaimState): ClaimState {
+  const areNodesRead = providerIdIn(record, claim) !== undefined;
+  const { youngNodes: _, ...rest } = state;
+  return { ...rest, record, claim, instance, ...(areNodesRead && { nodes, otherYoungNodes }) };
 }
 
 /** The part of the view that a step asks for. */
@@ -91,18 +90,18 @@ function providerIdIn(record: NodeClaimRecord | undefined, claim: NodeClaim | un
 async function nodesOf(
   record: NodeClaimRecord | undefined,
   claim: NodeClaim | undefined,
-  { youngNodes }: Known,
+  { youngNodes }: ClaimState,
   { kubernetes }: ViewDeps,
 ): Promise<Pick<ClaimView, "nodes" | "otherYoungNodes">> {
   const providerId = providerIdIn(record, claim);
   if (providerId === undefined) return { nodes: [], otherYoungNodes: [] };
-  const told = claim?.status?.nodeName;
-  const nodeName = told ?? record?.nodeName;
+  const nameInStatus = claim?.status?.nodeName;
+  const nodeName = nameInStatus ?? record?.nodeName;
   if (nodeName !== undefined) {
     const listed = youngNodes?.find(({ metadata }) => metadata.name === nodeName);
     const node = listed ?? (await kubernetes.get("Node", nodeName));
     const isOwn = node?.spec.providerID === providerId;
-    if (isOwn || told !== undefined) return { nodes: isOwn ? [node] : [], otherYoungNodes: [] };
+    if (isOwn || nameInStatus !== undefined) return { nodes: isOwn ? [node] : [], otherYoungNodes: [] };
   }
   // A NodeClaim that was lost and created again may have a node that was initialized long ago.
   const young =
@@ -141,7 +140,7 @@ async function attachmentsOf(nodes: readonly Node[], deps: ViewDeps) {
 
 /**
  * Records whose NodeClaims were planned for pods of the node that is leaving. They may be a moment old: then the pods
- * wait for the next look.
+ * wait for the next check.
  */
 async function replacementsFor(pods: readonly Pod[], name: string, deps: ViewDeps) {
   const uids = new Set(pods.map(({ metadata }) => metadata.uid));
@@ -149,4 +148,35 @@ async function replacementsFor(pods: readonly Pod[], name: string, deps: ViewDep
   return records.filter(
     (record) => record.name !== name && record.terminating === undefined && record.podUids.some((uid) => uids.has(uid)),
   );
+}
+
+/**
+ * The records of a cluster as they were at most two seconds ago. EC2 may take back many machines at once, and each of
+ * their NodeClaims needs all records: the NodeClaims of those seconds share one read of the table, so that what is read
+ * does not grow with the square of the notices. The messages of one invocation begin at once: they share the read that
+ * is under way. Only reads that have ended are kept longer: one under way belongs to an invocation that may be frozen
+ * or killed, and others would wait for it.
+ */
+export async function recentRecords({
+  cluster,
+  store,
+  memory,
+  now,
+  invocation,
+}: Pick<LifecycleDeps, "cluster" | "store" | "memory" | "now" | "invocation">): Promise<readonly NodeClaimRecord[]> {
+  const at = now();
+  const recent = memory.recall("records", at);
+  if (recent !== undefined) return recent;
+  const read = async (): Promise<readonly NodeClaimRecord[]> => {
+    const records = await store.list(cluster.name);
+    memory.keep("records", records, at);
+    return records;
+  };
+  if (invocation === undefined) return read();
+  const shared = invocation.recall("recordsUnderWay", at, { key: cluster.name });
+  // A read that has failed fails the message that began it, and no other one.
+  if (shared !== undefined) return shared.catch(read);
+  const begun = read().finally(() => invocation.forget("recordsUnderWay", cluster.name));
+  invocation.keep("recordsUnderWay", begun, at, cluster.name);
+  return begun;
 }

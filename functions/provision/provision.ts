@@ -1,5 +1,6 @@
 import { realPart } from "#core/capacity-buffers/real-part.ts";
 import { creationTimes, plannedEntry } from "#core/history/planned.ts";
+import { withLaunchGroups } from "#core/launch-group/plan.ts";
 import type { HistoryEntry } from "#core/model/history-entry.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Plan } from "#core/model/plan.ts";
@@ -10,7 +11,6 @@ import { putOff, reasonText, type WakeUpReason } from "#core/ports/wake-up-cause
 import { unusedNames } from "#core/provisioning/claim-name.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { withLaunchGroups } from "#core/provisioning/launch-groups.ts";
 import { isPreliminary, joining } from "#core/provisioning/next-look.ts";
 import { podsToNominate } from "#core/provisioning/node-nominations.ts";
 import { nomineesOf } from "#core/provisioning/nominees.ts";

@@ -1,12 +1,12 @@
 import { logEvent } from "#core/announcements/log-events.ts";
 import { viewCluster } from "#core/disruption/cluster/view.ts";
 import { plannedEntry } from "#core/history/planned.ts";
+import { withLaunchGroups } from "#core/launch-group/plan.ts";
 import type { Lease } from "#core/model/lease.ts";
 import { withClusterSchedule } from "#core/node-pool/schedule.ts";
 import { unusedNames } from "#core/provisioning/claim-name.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { withLaunchGroups } from "#core/provisioning/launch-groups.ts";
 import { priceOfNodes } from "#core/scheduling/problem/price-caps.ts";
 import { affordable } from "#core/static-capacity/affordable.ts";
 import { isStatic, staticClaim } from "#core/static-capacity/claim.ts";

@@ -47,8 +47,8 @@ export interface ClusterDeps {
   readonly later: Later;
   /** Random, unique. */
   readonly newId: () => string;
-  /** Whether the webhook or the audit log tells what changes in the cluster, so that looks of our own may be rarer. */
-  readonly isTold?: boolean;
+  /** Whether the webhook or the audit log reports what changes in the cluster, so that polling may be rarer. */
+  readonly hasEventSource?: boolean;
   /** The cluster is being taken from the stack: its nodes are drained, and nothing new is decided. */
   readonly isLeaving?: boolean;
   /** One memory for all messages of an invocation, which end together when it is killed; absent for a schedule. */

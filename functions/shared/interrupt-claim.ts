@@ -1,7 +1,7 @@
 import { logEvent } from "#core/announcements/log-events.ts";
 import { CONSEQUENCES } from "#core/interruption/consequence.ts";
 import type { InterruptionKind } from "#core/interruption/parse.ts";
-import { machineFields } from "#core/lifecycle/machine-fields.ts";
+import { machineFields } from "#core/lifecycle/log-fields.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { reservationMark, UNAVAILABLE_MS } from "#core/offerings/unavailable.ts";
 import type { PublishedEvent } from "#core/ports/kubernetes.ts";

@@ -74,8 +74,8 @@ export function wireClusters(
     if (config === undefined || config.state === "adding") return undefined;
     const { deps, read } = await connectionTo(config);
     // A connection is older than what is known of the cluster now.
-    const isTold = config.sources.some((source) => source !== "sweep");
-    return { ...forDecision(deps, read()), log: logOf(name), isTold, ...(config.state === "leaving" && { isLeaving: true }) };
+    const hasEventSource = config.sources.some((source) => source !== "sweep");
+    return { ...forDecision(deps, read()), log: logOf(name), hasEventSource, ...(config.state === "leaving" && { isLeaving: true }) };
   };
 }
 

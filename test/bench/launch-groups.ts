@@ -3,9 +3,10 @@
  * NodeClaims whose lists of instance types differ are not launched together. In: the number of pods (2000). Out: a line
  * of JSON for each mix of pods, which share nodes or have one each.
  */
+
+import { launchHash, withLaunchGroups } from "#core/launch-group/plan.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
-import { launchHash, withLaunchGroups } from "#core/provisioning/launch-groups.ts";
 import { bucketOf } from "#core/request-pace/buckets.ts";
 import { solve } from "#core/scheduling/solve.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";

@@ -1,7 +1,10 @@
 import { failureReason } from "#core/launch/failure.ts";
+import { launchedViolation } from "#core/launch/request-invariants.ts";
 import { USER_DATA_LIMIT } from "#core/launch/user-data.ts";
 import { utf8 } from "#core/lib/fnv.ts";
+import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import type { FleetRequest, FleetResult, LaunchTemplate } from "#core/model/fleet.ts";
+import type { KnownInstance } from "#core/model/instance.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { Metrics } from "#core/ports/metrics.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
@@ -25,6 +28,21 @@ export function countLaunchFailures({ errors }: FleetResult, nodeClass: EC2NodeC
 export function countRefusedLaunch({ message }: Error, { capacityType }: Pick<FleetRequest, "capacityType">, metrics: Metrics): void {
   const reason = /^(\w[\w.]*): /.exec(message)?.[1] ?? failureReason(message);
   metrics.count("cloudprovider_instance_launch_failures_total", { zone: "", zone_id: "", capacity_type: capacityType, reason });
+}
+
+/**
+ * Logs that an instance is none that its request allows; it is paid for, so the NodeClaim takes it and shows its type.
+ */
+export function reportUnrequested(
+  request: FleetRequest,
+  instances: readonly KnownInstance[],
+  claim: string,
+  { log }: Pick<LifecycleDeps, "log">,
+): void {
+  for (const instance of instances) {
+    const violation = launchedViolation(request, instance);
+    if (violation) log.error("invariant broken", { ...claimLogFields(claim), error: `${violation.rule}, but ${violation.detail}` });
+  }
 }
 
 /** From this share of EC2's limit on, a longer NodePool name or one more label may exceed it. */

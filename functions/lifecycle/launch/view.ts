@@ -51,24 +51,16 @@ export async function readLaunchView(
   return { nodeClass, instanceTypes, unavailable, freeIps };
 }
 
-/** NodeClaims of one plan are launched together: a class that was read within this time, ms, serves all of them. */
-const MAX_CLASS_AGE_MS = 1_000;
-
-/** By name. Keyed by the cluster's facts object, which lives as long as the process serves the cluster. */
-const classes = new WeakMap<object, Map<string, { readonly at: number; readonly nodeClass: EC2NodeClass }>>();
-
+/** The class; NodeClaims of one plan are launched together, so one that was read a moment ago serves all of them. */
 async function recentClass(
   name: string,
-  { cluster, kubernetes, now }: Pick<LifecycleDeps, "cluster" | "kubernetes" | "now">,
+  { kubernetes, memory, now }: Pick<LifecycleDeps, "kubernetes" | "memory" | "now">,
 ): Promise<EC2NodeClass | undefined> {
   const at = now();
-  const known = classes.get(cluster) ?? new Map<string, { readonly at: number; readonly nodeClass: EC2NodeClass }>();
-  classes.set(cluster, known);
-  const last = known.get(name);
-  if (last !== undefined && Math.abs(at - last.at) < MAX_CLASS_AGE_MS) return last.nodeClass;
+  const recent = memory.recall("nodeClasses", at, { key: name });
+  if (recent !== undefined) return recent;
   const nodeClass = await kubernetes.get("EC2NodeClass", name);
-  if (nodeClass === undefined) known.delete(name);
-  else known.set(name, { at, nodeClass });
+  if (nodeClass !== undefined) memory.keep("nodeClasses", nodeClass, at, name);
   return nodeClass;
 }
 

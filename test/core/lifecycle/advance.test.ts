@@ -328,6 +328,15 @@ describe("time limits", () => {
   });
 });
 
+it("the line of an expired NodeClaim names its NodePool as an object, as all lines do", () => {
+  const made = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"], creationTimestamp: at(720 * 3_600) });
+  const claim = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, "karpenter.sh/nodepool": "default" } } };
+  const { actions } = advance(view({ record: launched, claim, nodes: [node()] }));
+  expect(actions).toContainEqual(
+    expect.objectContaining({ message: "deleting expired nodeclaim", fields: { NodePool: { name: "default" } } }),
+  );
+});
+
 it.for([
   { expireAfter: "0s", want: [expect.stringContaining("expire after 0s, and take 40 s to start")] },
   { expireAfter: "1m", want: [expect.stringContaining("expire after 1m, and take 40 s to start")] },

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { advance } from "#core/lifecycle/advance.ts";
-import { openingOf } from "#core/lifecycle/hold.ts";
+import { uncordonOf } from "#core/lifecycle/hold.ts";
 import type { Instance } from "#core/model/instance.ts";
 import { UNREGISTERED_TAINT } from "#core/model/labels.ts";
 import type { Node } from "#core/model/node.ts";
@@ -79,7 +79,7 @@ it.for([
 });
 
 it.for([
-  { name: "waits for it", other: joined({ name: "other", ready: true, since: 2 }), want: ["OpenTogether"] },
+  { name: "waits for it", other: joined({ name: "other", ready: true, since: 2 }), want: ["UncordonTogether"] },
   { name: "takes pods already", other: joined({ name: "other", ready: true, taints: [] }), want: OPENS },
   { name: "has waited for 11 s", other: joined({ name: "other", ready: true, since: 11 }), since: 11, want: OPENS },
 ])("a node that is Ready, while another that is Ready $name, takes the steps $want", ({ other, since = 0, want }) => {
@@ -88,7 +88,7 @@ it.for([
 
 it("nodes that are Ready take pods together, and are looked at again in two seconds", () => {
   const [own, other] = [joined({ ready: true }), joined({ name: "other", ready: true })];
-  expect(step(own, HELD, [other])).toMatchObject({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 2_000 });
+  expect(step(own, HELD, [other])).toMatchObject({ actions: [{ type: "UncordonTogether", nodes: [own, other] }], wakeAt: NOW + 2_000 });
 });
 
 it("no pass opens more than 20 nodes, and each node is in one part", () => {
@@ -99,7 +99,7 @@ it("no pass opens more than 20 nodes, and each node is in one part", () => {
       HELD,
       nodes.filter((other) => other !== one),
     ).actions;
-    return action?.type === "OpenTogether" ? action.nodes.map(({ metadata }) => metadata.name) : [];
+    return action?.type === "UncordonTogether" ? action.nodes.map(({ metadata }) => metadata.name) : [];
   });
   expect(parts.every((part, i) => part.includes(`n${String(i).padStart(2, "0")}`))).toBe(true);
   expect([...new Set(parts.map((part) => part.join()))].map((part) => part.split(",").length)).toEqual([20, 20, 5]);
@@ -117,7 +117,7 @@ it.for([
   { name: "is not known to be launched", claim: nodeClaim(), want: false },
   { name: "is being deleted", claim: deleted(LAUNCHED), want: false },
 ])("the node of a NodeClaim that $name is opened together with others: $want", ({ of = HELD, instance, claim = LAUNCHED, want }) => {
-  const opening = openingOf(of, claim, joined({ ready: true }), instance ?? INSTANCE_OF_IT);
+  const opening = uncordonOf(of, claim, joined({ ready: true }), instance ?? INSTANCE_OF_IT);
   expect(opening !== undefined).toBe(want);
   if (opening) expect(opening).toMatchObject({ pods: ["default/p"], uids: ["u"], node: { spec: { taints: [] } } });
 });

@@ -192,7 +192,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "foreign-adopted",
     rule: "a NodeClaim that names another cluster's instance is not adopted",
-    edits: [{ file: "functions/lifecycle/perform.ts", find: "if (foreign !== undefined) {", replace: "if (foreign === null) {" }],
+    edits: [{ file: "functions/lifecycle/claims.ts", find: "if (foreign !== undefined) {", replace: "if (foreign === null) {" }],
     foundBy: "unit",
     within: FOREIGN,
   },
@@ -334,7 +334,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a NodeClaim that names another one's instance can be deleted",
     edits: [
       {
-        file: "functions/lifecycle/perform.ts",
+        file: "functions/lifecycle/claims.ts",
         find: "(owner.name !== claim.metadata.name || owner.cluster !== cluster.name)",
         replace: "owner.cluster !== cluster.name",
       },

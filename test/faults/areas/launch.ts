@@ -193,7 +193,7 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/lifecycle/launch/launch.ts",
-        find: "const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()));",
+        find: "const stored = await store.update(launched, launchedEntries(launched, now()));",
         replace: "const stored = await deps.store.update(launched, launchedEntries(launched, deps.now()).slice(0, 0));",
       },
     ],
@@ -205,7 +205,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a launch that failed for a while is tried again until the launch time-out",
     edits: [
       {
-        file: "core/lifecycle/advance.ts",
+        file: "core/lifecycle/launch.ts",
         find: "const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;",
         replace:
           'if (record.launchFailedAt !== undefined) return markTerminating(view, record, "launch_timeout");\n  const retryAt = 0 * LAUNCH_RETRY_MS;',
@@ -257,7 +257,7 @@ export const FAULTS: readonly Fault[] = [
     name: "each member takes the first instance of its group",
     rule: "each member of a launch group takes an instance of its own",
     edits: [
-      { file: "core/launch/group-answer.ts", find: "const instance = sorted[i];", replace: "const instance = sorted[i] && sorted[0];" },
+      { file: "core/launch-group/answer.ts", find: "const instance = sorted[i];", replace: "const instance = sorted[i] && sorted[0];" },
     ],
     foundBy: "simulation",
     within: 40,
@@ -281,7 +281,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "an offering without capacity is marked unavailable",
     edits: [
       {
-        file: "functions/lifecycle/launch/launch.ts",
+        file: "functions/lifecycle/launch/launch-group.ts",
         find: "if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);",
         replace: "",
       },

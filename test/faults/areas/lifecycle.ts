@@ -42,7 +42,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a NodeClaim that could not be created in a quarter of an hour is given up",
     edits: [
       {
-        file: "core/lifecycle/advance.ts",
+        file: "core/lifecycle/launch.ts",
         find: "if (record.instance === undefined && now - record.createdAt > UNTRIED_TIMEOUT_MS) {",
         replace: "if (record.instance === undefined && now - record.createdAt > 9 * UNTRIED_TIMEOUT_MS) {",
       },
@@ -68,7 +68,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a NodeClaim that its group has an instance for takes it, however late",
     edits: [{ file: "core/lifecycle/time-limits.ts", find: "if (group && instanceFor(group, record.name)) return false;", replace: "" }],
     foundBy: "unit",
-    within: [...ADVANCE, "test/core/lifecycle/launch-together.test.ts"],
+    within: [...ADVANCE, "test/core/launch-group/step.test.ts"],
   },
   {
     name: "late-launch-late-node",
@@ -86,7 +86,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "launch-retry",
     rule: "a launch that failed is repeated after ten seconds, not at once",
-    edits: [{ file: "core/lifecycle/advance.ts", find: "if (view.now < retryAt) return { actions: [], wakeAt: retryAt };", replace: "" }],
+    edits: [{ file: "core/lifecycle/launch.ts", find: "if (view.now < retryAt) return { actions: [], wakeAt: retryAt };", replace: "" }],
     foundBy: "unit",
     within: ADVANCE,
   },
@@ -354,35 +354,35 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "joined-schema",
     rule: "older code cannot read the record of a NodeClaim that has joined a launch of several",
-    edits: [{ file: "core/lifecycle/launch-together.ts", find: "schema: GROUP_SCHEMA", replace: "schema: RECORD_SCHEMA" }],
+    edits: [{ file: "core/launch-group/member.ts", find: "schema: GROUP_SCHEMA", replace: "schema: RECORD_SCHEMA" }],
     foundBy: "unit",
-    within: ["test/core/lifecycle/launch-together.test.ts"],
+    within: ["test/core/launch-group/step.test.ts"],
   },
   {
     name: "ending-member-leaves",
     rule: "a member that ends leaves a group that has sent nothing",
     edits: [
       {
-        file: "core/lifecycle/launch-together.ts",
-        find: 'return { actions: [{ type: "LeaveLaunch", record, group }], again: true };',
-        replace: "return undefined;",
+        file: "core/launch-group/step.ts",
+        find: '? { type: "Leave", group } : undefined;',
+        replace: "? undefined : undefined;",
       },
     ],
     foundBy: "unit",
-    within: ["test/core/lifecycle/launch-together.test.ts"],
+    within: ["test/core/launch-group/step.test.ts"],
   },
   {
     name: "unlisted-since-last-call",
     rule: "EC2 need not list what the last call of a request has launched, however old the request is",
     edits: [
       {
-        file: "core/lifecycle/launch-together.ts",
+        file: "core/launch/attempt.ts",
         find: "now - Math.max(requestedAt, unknownAt) >=",
         replace: "now - Math.max(requestedAt, 0 * unknownAt) >=",
       },
     ],
     foundBy: "unit",
-    within: ["test/core/lifecycle/launch-together.test.ts"],
+    within: ["test/core/launch-group/step.test.ts"],
   },
   {
     name: "ready-node-no-ghost",
@@ -463,9 +463,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "a look puts the next one off by a wake-up of its own",
     edits: [
       {
-        file: "functions/lifecycle/reconcile.ts",
-        find: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);",
-        replace: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(deps.now(), dueAt, name, deps)]);",
+        file: "functions/lifecycle/schedule.ts",
+        find: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt: deps.now(), dueAt }, name, deps)]);",
       },
     ],
     foundBy: "unit",
@@ -490,7 +490,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a NodeClaim has its finalizer before it is launched",
     edits: [
       {
-        file: "functions/lifecycle/perform.ts",
+        file: "functions/lifecycle/claims.ts",
         find: "finalizers: withFinalizer(metadata.finalizers),",
         replace: "finalizers: metadata.finalizers ?? [],",
       },
@@ -556,7 +556,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a drain evicts pods, so that PodDisruptionBudgets hold",
     edits: [
       {
-        file: "functions/lifecycle/perform.ts",
+        file: "functions/lifecycle/nodes.ts",
         find: "const outcome = await deps.kubernetes.evict(pod);",
         replace:
           'await deps.kubernetes.delete("Pod", pod.metadata.name, { namespace: pod.metadata.namespace ?? "default" });\n  const outcome: string = "evicted";',
@@ -610,9 +610,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "a NodeClaim that is due is reconciled, by a wake-up or by the sweep",
     edits: [
       {
-        file: "functions/lifecycle/reconcile.ts",
-        find: "let dueAt = at;\n  await wakeUps.wake([wakeUpAt(at, dueAt, name, deps)]);",
-        replace: "let dueAt = at;",
+        file: "functions/lifecycle/schedule.ts",
+        find: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "let dueAt = wakeAt;",
       },
       {
         file: "functions/lifecycle/sweep.ts",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 import type { Pod } from "#core/model/pod.ts";
-import { nominateHeld } from "#functions/lifecycle/nominate-held.ts";
+import { nominateHeld } from "#functions/lifecycle/held-nodes.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { pod } from "../../support/objects.ts";

@@ -20,6 +20,7 @@ async function scene(notices: number) {
   const claim = (name: string) => objects.nodeClaim(name, { uid: `uid-${name}`, status: { nodeName: name.replace("old", "node") } });
   const deps = {
     cluster: { name: "c1", endpoint: "", caBundle: "" },
+    memory: new ProcessMemory(),
     store: {
       ...store,
       list: async (cluster: string) => {

@@ -130,7 +130,7 @@ describe("a look for a node of which something is told", () => {
       },
       sleep: async (ms: number) => void happened.push(`${ms} ms`),
       now: () => NOW,
-      isTold: true,
+      hasEventSource: true,
     } as unknown as LifecycleDeps;
     await reconcileClaim(of.name, { about: "node" }, deps);
     expect(happened).toEqual(looks === 2 ? ["look", "1000 ms", "look"] : ["look"]);

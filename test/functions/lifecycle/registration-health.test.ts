@@ -28,7 +28,7 @@ function scene({ conflicts = 0, uid = UID } = {}) {
   const deps = {
     cluster: { name: "c1" },
     memory: new ProcessMemory(),
-    invocation: {},
+    invocation: new ProcessMemory(),
     now: () => NOW,
     log: { error: (message: string) => void errors.push(message) },
     kubernetes: {

@@ -115,7 +115,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       announcements: { announce: async () => {} },
       settings: DEFAULT_SETTINGS,
       memory: new ProcessMemory(),
-      ...{ now: clock.now, later: laterIn(clock), newId: () => ids.uuid(), isTold: true },
+      ...{ now: clock.now, later: laterIn(clock), newId: () => ids.uuid(), hasEventSource: true },
       async sleep(ms) {
         await service.charge();
         await clock.sleep(ms);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { alikeMembers, isComplete, launchHash, MAX_GROUP, nextGroup, withLaunchGroups } from "#core/launch-group/plan.ts";
 import type { LaunchGroup } from "#core/model/launch-group.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
-import { alikeMembers, isComplete, launchHash, MAX_GROUP, nextGroup, withLaunchGroups } from "#core/provisioning/launch-groups.ts";
 import { nodeClaim, record } from "../../support/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

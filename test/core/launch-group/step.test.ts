@@ -1,18 +1,22 @@
 import { describe, expect, it } from "vitest";
+import { answerFromListing, isSettled } from "#core/launch-group/answer.ts";
+import { alone, joining } from "#core/launch-group/member.ts";
+import { launchHash } from "#core/launch-group/plan.ts";
+import { groupStep } from "#core/launch-group/step.ts";
 import type { ClaimView, Step } from "#core/lifecycle/action.ts";
 import { advance } from "#core/lifecycle/advance.ts";
-import { alone, isSettled, joining } from "#core/lifecycle/launch-together.ts";
 import type { GroupAnswer, GroupLaunch, LaunchGroup } from "#core/model/launch-group.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { at, INSTANCE, NOW, nodeClaim, record, view } from "../../support/builders.ts";
 
 const ME = record().name;
+const ALIKE = launchHash(nodeClaim());
 const plan = { id: "g.1", members: [ME, "other-1", "other-2"], requests: {}, zoneTurn: 0, joinMs: 8_000 };
 const planned = record({ uid: "uid-1", launchGroup: plan });
 const joined = (secondsAgo: number) => ({ ...planned, schema: 2, launchGroup: { ...plan, joinedAt: NOW - secondsAgo * 1_000 } });
 const group = (change: Partial<LaunchGroup> = {}): LaunchGroup => ({
   ...{ cluster: "c", id: "g.1", version: 2, expiresAt: NOW + 1 },
-  members: [ME, "other-1"].map((name) => ({ name, alike: "x" })),
+  members: [ME, "other-1"].map((name) => ({ name, alike: ALIKE })),
   ...change,
 });
 const request = { clientToken: "g.1", count: 2, capacityType: "spot", launchTemplates: [], tags: {} } as const;
@@ -21,27 +25,52 @@ const sent = (by: string, secondsAgo = 0, members = [ME, "other-1"]): GroupLaunc
   requestedAt: NOW - secondsAgo * 1_000,
 });
 const answer = (instances: GroupAnswer["instances"]): GroupAnswer => ({ instances, unavailable: [] });
+const REFUSED = { kind: "Refused", reason: "Unauthorized", message: "no" } as const;
+const NO_CAPACITY = { kind: "InsufficientCapacity", reason: "LaunchFailed", message: "none left" } as const;
+const MARK = { instanceType: "m5.large", zone: "a", capacityType: "spot", expiresAt: NOW } as const;
 const next = (change: Partial<ClaimView>): Step => advance(view({ record: joined(1), claim: nodeClaim(), ...change }));
-const types = ({ actions }: Step): readonly string[] => actions.map(({ type }) => type);
+/** The types of the actions; of a step of the group, its type. */
+const types = ({ actions }: Step): readonly string[] =>
+  actions.map((action) => (action.type === "LaunchGroup" ? action.step.type : action.type));
 
 describe("a NodeClaim that is launched together with others", () => {
   it.for([
-    { name: "joins its group when it is ready", v: { record: planned, launchGroup: "none" } as const, want: ["JoinLaunch"] },
-    { name: "joins again when it was killed before", v: { launchGroup: group({ members: [] }) }, want: ["JoinLaunch"] },
+    { name: "joins its group when it is ready", v: { record: planned, launchGroup: "none" } as const, want: ["Join"] },
+    { name: "joins again when it was killed before", v: { launchGroup: group({ members: [] }) }, want: ["Join"] },
     { name: "waits for the others", v: { launchGroup: group() }, want: [], wakeAt: NOW + 7_000 },
     {
       name: "closes the group as the last to join",
-      v: { launchGroup: group({ members: plan.members.map((name) => ({ name, alike: "x" })) }) },
-      want: ["CloseLaunch"],
+      v: { launchGroup: group({ members: plan.members.map((name) => ({ name, alike: ALIKE })) }) },
+      want: ["Close"],
     },
-    { name: "closes the group when it has waited long enough", v: { record: joined(8), launchGroup: group() }, want: ["CloseLaunch"] },
+    {
+      name: "dissolves the group when no other member has the same request",
+      v: { record: joined(8), launchGroup: group({ members: [{ name: ME, alike: ALIKE }] }) },
+      want: ["Dissolve"],
+    },
+    {
+      name: "reports why EC2 has launched nothing, when no mark of an offering covers it",
+      v: { launchGroup: group({ launch: sent("other-1"), answer: { ...answer({}), failure: REFUSED } }) },
+      want: ["Refuse"],
+    },
+    {
+      name: "takes the next attempt without the offerings that have no capacity",
+      v: { launchGroup: group({ launch: sent("other-1"), answer: { ...answer({}), failure: NO_CAPACITY, unavailable: [MARK] } }) },
+      want: ["Retry"],
+    },
+    {
+      name: "reports a lack of capacity that no mark covers",
+      v: { launchGroup: group({ launch: sent("other-1"), answer: { ...answer({}), failure: NO_CAPACITY } }) },
+      want: ["Refuse"],
+    },
+    { name: "closes the group when it has waited long enough", v: { record: joined(8), launchGroup: group() }, want: ["Close"] },
     { name: "is launched alone when its group is dissolved", v: { launchGroup: group({ isDissolved: true }) }, want: ["WriteRecord"] },
     {
       name: "is launched alone when its group was closed without it",
       v: { launchGroup: group({ launch: sent("other-1", 0, ["other-1", "other-2"]) }) },
       want: ["WriteRecord"],
     },
-    { name: "sends the request that it has stored", v: { launchGroup: group({ launch: sent(ME) }) }, want: ["LaunchGroup"] },
+    { name: "sends the request that it has stored", v: { launchGroup: group({ launch: sent(ME) }) }, want: ["Send"] },
     {
       name: "leaves the request to the member that has stored it",
       v: { launchGroup: group({ launch: sent("other-1") }) },
@@ -51,7 +80,7 @@ describe("a NodeClaim that is launched together with others", () => {
     {
       name: "sends it when that member has not answered",
       v: { launchGroup: group({ launch: sent("other-1", 20) }) },
-      want: ["LaunchGroup"],
+      want: ["Send"],
     },
     {
       name: "leaves a request that is put off alone until others have had time to send it",
@@ -68,12 +97,12 @@ describe("a NodeClaim that is launched together with others", () => {
     {
       name: "takes its instance",
       v: { launchGroup: group({ launch: sent("other-1"), answer: answer({ [ME]: INSTANCE }) }) },
-      want: ["TakeFromGroup"],
+      want: ["Take"],
     },
     {
       name: "takes the next attempt when the answer has no instance for it",
       v: { launchGroup: group({ launch: sent("other-1"), answer: answer({ "other-1": INSTANCE }) }) },
-      want: ["TakeFromGroup"],
+      want: ["Retry"],
     },
   ])("$name", ({ v, want, wakeAt }) => {
     const step = next(v);
@@ -94,9 +123,9 @@ describe("a NodeClaim that is launched together with others", () => {
   it("takes its instance however late its turn comes, and asks for it again when the answer is lost", () => {
     const late = (launchGroup: LaunchGroup) => next({ record: { ...joined(1), createdAt: NOW - 60 * 60_000 }, launchGroup });
     const launch = sent("other-1", 55 * 60);
-    expect(types(late(group({ launch, answer: answer({ [ME]: INSTANCE }) })))).toEqual(["TakeFromGroup"]);
+    expect(types(late(group({ launch, answer: answer({ [ME]: INSTANCE }) })))).toEqual(["Take"]);
     const overdue = { ...joined(1), createdAt: NOW - 400_000 };
-    expect(types(next({ record: overdue, launchGroup: group({ launch: sent("other-1", 350) }) }))).toEqual(["LaunchGroup"]);
+    expect(types(next({ record: overdue, launchGroup: group({ launch: sent("other-1", 350) }) }))).toEqual(["Send"]);
   });
 
   it("times out when its group's request has failed after the time-out", () => {
@@ -125,19 +154,55 @@ describe("a NodeClaim that is launched together with others", () => {
   });
 });
 
+describe("the record of a member", () => {
+  const decide = (launchGroup: LaunchGroup) => groupStep({ now: NOW, record: joined(1), claim: nodeClaim(), group: launchGroup });
+  const launch = sent("other-1", 0, [ME, "other-1", "other-2"]);
+
+  it("names the group of those that have no instance, and counts the attempt", () => {
+    const step = decide(group({ launch, answer: answer({ "other-1": INSTANCE }) }));
+    expect(step).toMatchObject({ type: "Retry", record: { launchAttempts: 1, launchGroup: { id: "g.2", members: [ME, "other-2"] } } });
+  });
+
+  it("names no group when it alone has no instance", () => {
+    const step = decide(group({ launch, answer: answer({ "other-1": INSTANCE, "other-2": INSTANCE }) }));
+    expect(step?.type === "Retry" && step.record.launchGroup).toBeUndefined();
+  });
+
+  it("pauses when many attempts have failed", () => {
+    const many = { ...joined(1), launchAttempts: 9 };
+    const step = groupStep({ now: NOW, record: many, claim: nodeClaim(), group: group({ launch, answer: answer({}) }) });
+    expect(step).toMatchObject({ record: { launchAttempts: 10, launchFailedAt: NOW } });
+  });
+});
+
+describe("an answer that was lost", () => {
+  const error = { message: "Unauthorized", isTemplateGone: false };
+
+  it("is what EC2 lists, with the error for those that have none; nothing before EC2 must list all", () => {
+    const from = (secondsAgo: number, listed: number, isTemplateGone = false) =>
+      answerFromListing(sent(ME, secondsAgo), [INSTANCE, { ...INSTANCE, id: "i-2" }].slice(0, listed), { ...error, isTemplateGone }, NOW);
+    expect(from(5, 1)).toBeUndefined();
+    expect(from(60, 1)).toMatchObject({ failure: { kind: "Refused", message: "Unauthorized" } });
+    expect(from(5, 2)).not.toHaveProperty("failure");
+    // A template that is gone has launched nothing: the next attempt follows at once.
+    expect(from(5, 0, true)).toEqual({ instances: {}, unavailable: [] });
+    expect(from(5, 1, true)).toBeUndefined();
+  });
+});
+
 describe("a member of a group that ends", () => {
   const ending = { ...joined(9), terminating: { reason: "deleted", at: NOW - 4_000 } };
   const end = (launchGroup: ClaimView["launchGroup"], record: NodeClaimRecord = ending): Step =>
     advance(view({ record, claim: nodeClaim({ deletionTimestamp: at(4) }), launchGroup }));
 
   it.for([
-    { name: "leaves a group that has sent nothing", launchGroup: group(), want: ["LeaveLaunch"] },
+    { name: "leaves a group that has sent nothing", launchGroup: group(), want: ["Leave"] },
     {
       name: "takes its instance, so that the instance ends",
       launchGroup: group({ launch: sent("other-1"), answer: answer({ [ME]: INSTANCE }) }),
-      want: ["TakeForEnd"],
+      want: ["TakeToEnd"],
     },
-    { name: "waits for the answer", launchGroup: group({ launch: sent("other-1", 8) }), want: ["FindGroup"] },
+    { name: "waits for the answer", launchGroup: group({ launch: sent("other-1", 8) }), want: ["Search"] },
     {
       name: "goes when the answer has no instance for it",
       launchGroup: group({ launch: sent("other-1"), answer: answer({}) }),
@@ -164,7 +229,7 @@ it("the tags of its own come with the rest of an initialized NodeClaim", () => {
   const dueTags = { "karpenter.sh/nodeclaim": ME };
   const up = record({ uid: "uid-1", instance: INSTANCE, nodeName: "n", initializedAt: NOW - 1, dueTags });
   const claim = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] });
-  expect(types(advance(view({ record: up, claim })))).toContain("TagInstance");
+  expect(types(advance(view({ record: up, claim })))).toContain("Tag");
   const { dueTags: _, ...tagged } = up;
-  expect(types(advance(view({ record: tagged, claim })))).not.toContain("TagInstance");
+  expect(types(advance(view({ record: tagged, claim })))).not.toContain("Tag");
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { groupAnswer, launchedForGroup } from "#core/launch/group-answer.ts";
+import { groupAnswer, launchedForGroup } from "#core/launch-group/answer.ts";
 import type { GroupLaunch } from "#core/model/launch-group.ts";
 
 const launch = (members: readonly string[]): GroupLaunch => ({

@@ -4,8 +4,8 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { ConflictError, RefusedError } from "#core/ports/errors.ts";
-import type { Known } from "#functions/lifecycle/known.ts";
-import { openTogether } from "#functions/lifecycle/open-together.ts";
+import type { ClaimState } from "#functions/lifecycle/claim-state.ts";
+import { uncordonTogether } from "#functions/lifecycle/held-nodes.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
@@ -17,8 +17,8 @@ function held(id: string): Node {
   return { ...made, metadata: { ...made.metadata, name: `node-${id}` }, spec: { ...made.spec, providerID: `aws:///us-west-2b/i-${id}` } };
 }
 
-/** Opens nodes a and b, of which each was launched for one pod; `change` breaks something. */
-async function opening(
+/** Uncordons nodes a and b, each of which was launched for one pod; `change` breaks something. */
+async function uncordoning(
   change: Partial<{
     isFirst: boolean;
     cluster: string;
@@ -26,7 +26,7 @@ async function opening(
     update: Error;
     conflicts: number;
     now: Node;
-    /** It is the pass of node a, which has read its record and its NodeClaim. */
+    /** It is the reconcile of node a, which has read its record and its NodeClaim. */
     isOwn: boolean;
     isRecordContested: boolean;
   }> = {},
@@ -80,44 +80,46 @@ async function opening(
       },
     },
   };
-  const own: Known = isOwn ? { record: recordOf("i-a"), claim: claimOf("i-a") } : {};
-  const outcome = await openTogether([held("b"), held("a")], own, deps as unknown as LifecycleDeps);
+  const own: ClaimState = isOwn ? { record: recordOf("i-a"), claim: claimOf("i-a") } : {};
+  const outcome = await uncordonTogether([held("b"), held("a")], { name: "i-a", state: own, deps: deps as unknown as LifecycleDeps });
   return { outcome, happened, read, initialized };
 }
 
 const ALL = ["p-i-b to node-b", "p-i-a to node-a", "node-b has 0 taints", "node-a has 0 taints"];
 
 it("the pods of all nodes are nominated before the first node takes pods", async () => {
-  expect((await opening()).happened).toEqual(ALL);
+  expect((await uncordoning()).happened).toEqual(ALL);
 });
 
-it("the pass that opens reads its own NodeClaim no more, and goes on with the node that it has written", async () => {
-  const { outcome, happened, read } = await opening({ isOwn: true });
+it("the reconcile that uncordons does not read its own NodeClaim again, and continues with the node that it has written", async () => {
+  const { outcome, happened, read } = await uncordoning({ isOwn: true });
   expect(happened.toSorted()).toEqual(ALL.toSorted());
   expect(read.filter((one) => one.startsWith("NodeClaim"))).toEqual(["NodeClaim i-b"]);
   expect(outcome).toMatchObject({
-    lookAgainWith: { record: { name: "i-a" }, nodes: [{ metadata: { name: "node-a" }, spec: { taints: [] } }] },
+    outcome: "requeue",
+    state: { record: { name: "i-a" }, nodes: [{ metadata: { name: "node-a" }, spec: { taints: [] } }] },
   });
 });
 
-it("the passes of the other nodes go on with what has been written of them, and their nodes are initialized in the same write", async () => {
-  const { outcome, initialized } = await opening({ isOwn: true });
+it("the reconciles of the other nodes continue from what was written, and their nodes are initialized in the same write", async () => {
+  const { outcome, initialized } = await uncordoning({ isOwn: true });
   expect(initialized.toSorted()).toEqual(["node-a", "node-b"]);
   expect(outcome).toMatchObject({
     others: [
-      { name: "i-b", known: { record: { nodeName: "node-b" }, claim: { metadata: { name: "i-b" } }, nodes: [{ spec: { taints: [] } }] } },
+      { name: "i-b", state: { record: { nodeName: "node-b" }, claim: { metadata: { name: "i-b" } }, nodes: [{ spec: { taints: [] } }] } },
     ],
   });
 });
 
-it("a node whose record another has written meanwhile is opened, and initialized by its own pass", async () => {
-  const { happened, initialized } = await opening({ isRecordContested: true });
+it("a node whose record has a conflict is uncordoned, and initialized by its own reconcile", async () => {
+  const { happened, initialized } = await uncordoning({ isRecordContested: true });
   expect([happened.toSorted(), initialized]).toEqual([ALL.toSorted(), []]);
 });
 
-it("a pass whose own node was not written reads again", async () => {
-  expect((await opening({ isOwn: true, update: new RefusedError("no") })).outcome).toMatchObject({
-    lookAgainWith: {},
+it("a reconcile whose own node was not written reads again", async () => {
+  expect((await uncordoning({ isOwn: true, update: new RefusedError("no") })).outcome).toMatchObject({
+    outcome: "requeue",
+    state: {},
     others: [{ name: "i-b" }],
   });
 });
@@ -126,36 +128,36 @@ it.for([
   { name: "written by another", update: new ConflictError("changed") },
   { name: "refused by a policy", update: new RefusedError("no") },
 ])("a node whose write is $name keeps no other from taking pods", async ({ update }) => {
-  expect(await opening({ update })).toMatchObject({ outcome: { others: [{ name: "i-b" }] }, happened: ALL });
+  expect(await uncordoning({ update })).toMatchObject({ outcome: { others: [{ name: "i-b" }] }, happened: ALL });
 });
 
-it("a node that another wrote in the same moment is read and opened again at once", async () => {
+it("a node that another wrote in the same moment is read and uncordoned again at once", async () => {
   const now = { ...held("a"), metadata: { ...held("a").metadata, resourceVersion: "2" } };
-  const again = await opening({ update: new ConflictError("changed"), conflicts: 2, now });
+  const again = await uncordoning({ update: new ConflictError("changed"), conflicts: 2, now });
   expect(again.happened).toEqual([...ALL, "node-a has 0 taints", "node-a has 0 taints"]);
 });
 
-it("a node that another opened in the same moment is left as it is", async () => {
+it("a node that another uncordoned in the same moment is left as it is", async () => {
   const now: Node = {
     ...held("a"),
     metadata: { ...held("a").metadata, labels: { "karpenter.sh/registered": "true" } },
     spec: { ...held("a").spec, taints: [] },
   };
-  expect((await opening({ update: new ConflictError("changed"), now })).happened).toEqual(ALL);
+  expect((await uncordoning({ update: new ConflictError("changed"), now })).happened).toEqual(ALL);
 });
 
-it("a node that is written again and again is left to its own pass", async () => {
-  const { happened } = await opening({ update: new ConflictError("changed"), now: held("a") });
+it("a node that is written again and again is left to its own reconcile", async () => {
+  const { happened } = await uncordoning({ update: new ConflictError("changed"), now: held("a") });
   expect(happened).toEqual([...ALL, ...Array.from({ length: 4 }, () => "node-a has 0 taints")]);
 });
 
-it("one invocation opens the nodes, and another leaves them alone", async () => {
-  expect(await opening({ isFirst: false })).toMatchObject({ outcome: "done", happened: [] });
+it("one invocation uncordons the nodes, and another leaves them alone", async () => {
+  expect(await uncordoning({ isFirst: false })).toMatchObject({ outcome: { outcome: "done" }, happened: [] });
 });
 
 it.for([
   { name: "that EC2 does not list yet", change: { listed: ["i-a"] } },
   { name: "of another cluster", change: { cluster: "another" } },
-])("a node $name is left to its own pass", async ({ change }) => {
-  expect((await opening(change)).happened).toEqual(["p-i-a to node-a", "node-a has 0 taints"]);
+])("a node $name is left to its own reconcile", async ({ change }) => {
+  expect((await uncordoning(change)).happened).toEqual(["p-i-a to node-a", "node-a has 0 taints"]);
 });

@@ -39,10 +39,9 @@ export function launchHash({ metadata: { labels, annotations }, spec }: Pick<Nod
 }
 
 /**
- * The intents of one plan, of which those that may become the same machines launch together, at most
- * `MAX_GROUP` at a time. NodeClaims that may be launched in several zones form a group for each zone, because of zones
- * with one price EC2 takes the first that it gets, and their nodes should be spread. Equal intents give equal
- * groups.
+ * The intents of one plan. Those that may become the same machines launch together, at most `MAX_GROUP` at a time.
+ * NodeClaims that may be launched in several zones form a group for each zone, because of zones with one price EC2
+ * takes the first in the request, and their nodes should be spread. Equal intents give equal groups.
  * @param least fewer are launched one by one, as soon as each is ready: EC2's burst of calls has room for them; absent:
  * all are
  */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { awaitEnd, awaitNode, awaitReplacements, waitOf } from "#core/lifecycle/waiting.ts";
 import { rfc3339 } from "#core/model/conditions.ts";
 import type { Instance } from "#core/model/instance.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { nextEndCheck, nextNodeCheck, nextReplacementCheck, waitOf } from "#core/passes/claim-check.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 
 const WAITING = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });
@@ -31,14 +31,20 @@ const HELD: NodeClaimRecord = { ...WAITING, heldFor: [] };
 const NAMED: NodeClaimRecord = { ...WAITING, nodeName: "n" };
 
 describe("a NodeClaim that waits for its node", () => {
-  it.for<{ name: string; of?: NodeClaimRecord; young: readonly Node[]; isTold?: boolean; want: number | undefined }>([
+  it.for<{ name: string; of?: NodeClaimRecord; young: readonly Node[]; hasEventSource?: boolean; want: number | undefined }>([
     { name: "is looked at each five seconds", young: [], want: 5_000 },
-    { name: "is looked at each 30 seconds where nodes are told", young: [], isTold: true, want: 30_000 },
-    { name: "is looked at each 20 seconds where nodes are told and its node is held", of: HELD, young: [], isTold: true, want: 20_000 },
+    { name: "is looked at each 30 seconds where nodes are told", young: [], hasEventSource: true, want: 30_000 },
+    {
+      name: "is looked at each 20 seconds where nodes are told and its node is held",
+      of: HELD,
+      young: [],
+      hasEventSource: true,
+      want: 20_000,
+    },
     {
       name: "is looked at each 15 seconds where nodes are told, once it has joined",
       young: [node({ registered: true })],
-      isTold: true,
+      hasEventSource: true,
       want: 15_000,
     },
     { name: "has a pass when the node that its record names is no longer young", of: NAMED, young: [], want: undefined },
@@ -59,13 +65,13 @@ describe("a NodeClaim that waits for its node", () => {
     },
     { name: "waits while its node is held", of: HELD, young: [node()], want: 2_000 },
     { name: "has a pass when its held node is Ready and no other starts", of: HELD, young: [node({ ready: true })], want: undefined },
-  ])("$name", ({ of = WAITING, young, isTold = false, want }) => {
-    const at = awaitNode(of, young, { now: NOW, isTold, deadline: DEADLINE });
+  ])("$name", ({ of = WAITING, young, hasEventSource = false, want }) => {
+    const at = nextNodeCheck(of, young, { now: NOW, hasEventSource, deadline: DEADLINE });
     expect(at === undefined ? undefined : at - NOW).toBe(want);
   });
 
   it("has a pass when its time is over", () => {
-    expect(awaitNode(WAITING, [], { now: DEADLINE + 1, deadline: DEADLINE })).toBeUndefined();
+    expect(nextNodeCheck(WAITING, [], { now: DEADLINE + 1, deadline: DEADLINE })).toBeUndefined();
   });
 });
 
@@ -87,15 +93,15 @@ describe("a NodeClaim whose pods wait for other nodes", () => {
       waits: true,
     },
   ])("$name", ({ records, after, waits }) => {
-    expect(awaitReplacements(LEAVING, records, NOW + after) !== undefined).toBe(waits);
+    expect(nextReplacementCheck(LEAVING, records, NOW + after) !== undefined).toBe(waits);
   });
 });
 
 it("an instance that is shutting down is waited for", () => {
   const ending = { ...INSTANCE, state: "shutting-down" } as unknown as Instance;
-  expect(awaitEnd(ending, NOW)).toBe(NOW + 5_000);
-  expect(awaitEnd({ ...ending, state: "terminated" }, NOW)).toBeUndefined();
-  expect(awaitEnd(undefined, NOW)).toBeUndefined();
+  expect(nextEndCheck(ending, NOW)).toBe(NOW + 5_000);
+  expect(nextEndCheck({ ...ending, state: "terminated" }, NOW)).toBeUndefined();
+  expect(nextEndCheck(undefined, NOW)).toBeUndefined();
 });
 
 it("what a newer version waits for is left to a whole pass", () => {
