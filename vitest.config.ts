@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import "#terminal/check-node.mjs";
+import "./terminal/check-node.mjs";
 
 /**
  * What setup.ts cannot put back after a test file: mocks of SDK clients, fast-check's defaults, modules and time of
