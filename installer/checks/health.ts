@@ -100,7 +100,7 @@ export function prices(state: State): Verdict {
   });
 }
 
-export function notify({ stack, webhook, cluster }: State): Verdict {
+export function notifySource({ stack, webhook, cluster }: State): Verdict {
   const url = "value" in stack ? stack.value?.outputs["NotifyUrl"] : undefined;
   return of(webhook, (urls) => {
     const mend = `apply the manifests: karpenter-serverless install --cluster ${cluster}`;

@@ -49,7 +49,7 @@ export const CHECKS: readonly Check[] = [
   { name: "dead-letter queues", status: health.deadLetters },
   { name: "sweep", status: health.sweep },
   { name: "prices", status: health.prices },
-  { name: "notify", status: health.notify },
+  { name: "notify", status: health.notifySource },
   { name: "audit", status: health.audit },
   { name: "Karpenter", status: preFlight.runningKarpenter, adopt: adoption.runs },
   { name: "its version", adopt: adoption.version },

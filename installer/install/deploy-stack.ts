@@ -42,7 +42,7 @@ export async function deployStack(stacks: Stacks, deployment: Deployment, retrie
     before = await removed(stacks, deployment);
     if (before !== undefined)
       throw new InputError(
-        `stack ${name} cannot be removed (${before.status}): ${await reasons(stacks, name)}; remove what is in the way, then run this again`,
+        `stack ${name} cannot be removed (${before.status}): ${await reasons(stacks, name)}; remove what is in the way, then run the command again`,
       );
   }
   if (before?.status === "UPDATE_ROLLBACK_FAILED")
@@ -67,7 +67,7 @@ export async function deployStack(stacks: Stacks, deployment: Deployment, retrie
   // A failed update leaves the stack as it was, and the next attempt removes a failed creation.
   const failed = await failures(stacks, name);
   const why = wordsOf(failed);
-  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${why}; ${fixOf(why)}, then run this again`, failed);
+  throw new StackFailed(`stack ${name} ended as ${after?.status ?? "removed"}: ${why}; ${fixOf(why)}, then run the command again`, failed);
 }
 
 /** A region that does not have a type of resources refuses the whole template. */
