@@ -18,7 +18,10 @@ export function productTree(): SourceTree {
   return readTree(folders);
 }
 
-/** Karpenter's controllers, and what does their work here. `{name}` is an export, to which its file is added. */
+/**
+ * Karpenter's controllers, and what does their work here. `{name}` is an export, to which its file is added;
+ * `{folder: name}` names the folder of one that several files export.
+ */
 const CONTROLLERS: readonly (readonly [karpenter: string, here: string])[] = [
   [
     "informers and watches, `state.Cluster`",
@@ -41,7 +44,7 @@ const CONTROLLERS: readonly (readonly [karpenter: string, here: string])[] = [
   ],
   [
     "`nodeclaim.lifecycle`: Launch, Registration, Initialization, Liveness",
-    "{reconcileClaim}, then {advance}: {launch}, {register}, {initialize}",
+    "{reconcileClaim}, then {advance}: {core: launch}, {register}, {initialize}",
   ],
   [
     "`nodeclaim.disruption`, `nodeclaim.podevents`",
@@ -75,8 +78,8 @@ function filesByExport(tree: SourceTree): ReadonlyMap<string, readonly string[]>
 
 /** A text whose exports have their files. Throws when no file, or several, export a name. */
 function withFiles(text: string, files: ReadonlyMap<string, readonly string[]>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const [file, another] = files.get(name) ?? [];
+  return text.replaceAll(/\{(?:([\w/-]+): )?(\w+)\}/g, (_, folder: string | undefined, name: string) => {
+    const [file, another] = (files.get(name) ?? []).filter((one) => folder === undefined || one.startsWith(`${folder}/`));
     if (file === undefined || another !== undefined)
       throw new Error(
         `${name} of test/architecture/from-karpenter.ts is exported by ${another === undefined ? "no file" : `${file} and ${another}`}.`,

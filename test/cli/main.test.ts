@@ -65,7 +65,7 @@ it.for(COMMANDS)("--help of $name lists every argument within 100 columns", asyn
   expect(stdout.replaceAll(/\s+/g, " ")).toContain(summary);
   expect(stdout).toContain(`npm run -s cli -- ${name} `);
   if (positionals) expect(stdout).toMatch(new RegExp(`^ {2}${positionals.name} `, "m"));
-  for (const option of Object.keys(options)) expect(stdout).toMatch(new RegExp(`^ {2}--${option} `, "m"));
+  for (const option of Object.keys(options)) expect(stdout).toMatch(new RegExp(`^ {2}(?:-\\w, )?--${option} `, "m"));
   for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 });
 

@@ -15,7 +15,7 @@ describe("Karpenter's settings", () => {
   it("that do nothing here are told with the reason, and given to no function", () => {
     const { parsed, warnings } = one({ LOG_LEVEL: "debug", METRICS_PORT: 8080, DISABLE_LEADER_ELECTION: true });
     expect(warnings).toEqual([
-      expect.stringMatching(/^test: settings\.DISABLE_LEADER_ELECTION has no effect here: nobody is elected.*\.$/),
+      expect.stringMatching(/^test: settings\.DISABLE_LEADER_ELECTION has no effect here: there is no leader election.*\.$/),
       "test: settings.METRICS_PORT has no effect here: metrics go to CloudWatch, namespace Karpenter; with scrape Prometheus reads them from a function's URL, which has no port.",
     ]);
     expect(parsed.settings).toEqual({ LOG_LEVEL: "debug" });
