@@ -2,7 +2,7 @@ import { isTrue } from "../model/conditions.ts";
 import { type Instance, providerIdOf } from "../model/instance.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaimRecord, WaitsFor } from "../model/node-claim-record.ts";
-import { MIN_BOOT_MS } from "../provisioning/glance.ts";
+import { MIN_BOOT_MS } from "../provisioning/pending-pods.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 import { MAX_PLANNING_MS, MAX_REPLACEMENT_WAIT_MS, REPLACEMENT_POLL_MS } from "./drain.ts";
 import { heldPoll, heldUntil, readySince } from "./hold.ts";

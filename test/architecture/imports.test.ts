@@ -56,6 +56,7 @@ const CORE = [
   "provisioning",
   "launch",
   "lifecycle",
+  "passes",
   "rebuild",
   "static-capacity",
   "disruption",

@@ -9,8 +9,8 @@ const GOLDEN = ["test/core/launch/golden.test.ts"];
 const BATCH = ["test/adapters/aws/batch.test.ts"];
 
 const REQUEST = ["test/core/launch/fleet-request.test.ts"];
-const WINDOW = ["test/core/provisioning/batching-window.test.ts"];
-const LOOK = ["test/core/provisioning/next-look.test.ts"];
+const WINDOW = ["test/core/passes/batching-window.test.ts"];
+const LOOK = ["test/core/passes/next-plan.test.ts"];
 
 const LOST_LAUNCHES = ["test/lab/lifecycle-stories.test.ts"];
 
@@ -43,7 +43,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "window-grows",
     rule: "the batching window is counted from the last pod",
-    file: "core/provisioning/batching-window.ts",
+    file: "core/passes/batching-window.ts",
     from: "Math.max(...coming) + idleMs",
     to: "Math.min(...coming) + idleMs",
     tests: WINDOW,
@@ -51,7 +51,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "window-longest",
     rule: "the batching window ends BATCH_MAX_DURATION after its first pod",
-    file: "core/provisioning/batching-window.ts",
+    file: "core/passes/batching-window.ts",
     from: "first + maxMs",
     to: "now + maxMs",
     tests: WINDOW,
@@ -59,7 +59,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "look-without-claims",
     rule: "a plan is not repeated when no NodeClaim is on its way",
-    file: "core/provisioning/next-look.ts",
+    file: "core/passes/next-plan.ts",
     from: "const isJoining = joining(records, now).length > 0;",
     to: "const isJoining = records.length > 0;",
     tests: LOOK,

@@ -126,7 +126,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "window-by-cause",
     rule: "only wake-ups for unschedulable pods open no second batching window, whatever the names in their text",
-    file: "functions/provision/timing.ts",
+    file: "core/passes/batching-window.ts",
     from: 'reason.cause === "PodsUnschedulable" && ',
     to: "",
     tests: WINDOW,
@@ -134,9 +134,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "windows-held-open",
     rule: "pods that come and go do not hold batching windows open for ever",
-    file: "functions/provision/held-open.ts",
-    from: "return isOneRun;",
-    to: "return false;",
+    file: "core/passes/held-open.ts",
+    from: '? "open" : "overdue"',
+    to: '? "open" : "open"',
     tests: WINDOW,
   },
   {
