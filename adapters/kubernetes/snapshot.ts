@@ -7,6 +7,7 @@ import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { NodePool } from "#core/model/node-pool.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { UnreadableRecord } from "#core/model/read-record.ts";
+import { removedBy, removedClaims } from "#core/model/removed-claims.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { type ClusterNeeds, clusterNeeds } from "#core/pods/cluster-needs.ts";
 import type { Kubernetes } from "#core/ports/kubernetes.ts";
@@ -94,13 +95,7 @@ const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletion
 
 /** Whether nodes or NodeClaims are deleted, terminated, or about to be. */
 const anyGoes = (read: Pick<ReadSnapshot, "nodes" | "nodeClaims" | "records" | "commands">): boolean =>
-  goingNames(read).size > 0 || [...read.nodes, ...read.nodeClaims].some(isDeleted);
-
-/** The NodeClaims that, as far as the table says, are terminated or are about to be. */
-export function goingNames({ records, commands }: Pick<ReadSnapshot, "records" | "commands">): ReadonlySet<string> {
-  const terminating = records.flatMap(({ name, terminating: ending }) => (ending === undefined ? [] : [name]));
-  return removedBy(commands).union(new Set(terminating));
-}
+  removedClaims(read).size > 0 || [...read.nodes, ...read.nodeClaims].some(isDeleted);
 
 async function readNeeds({ volumes, namespaces }: ClusterNeeds, { list }: ClusterReader) {
   const [claims, known, classes, nodes, labelled] = await Promise.all([
@@ -129,13 +124,4 @@ export function instanceTypesByPool(
       return nodeClass ? [[nodePool.metadata.name, instanceTypesOf(nodePool, nodeClass)] as const] : [];
     }),
   );
-}
-
-/**
- * NodeClaims of commands that can no longer be given up: their replacements are being launched, or they are being
- * deleted.
- */
-function removedBy(commands: readonly CommandRecord[]): ReadonlySet<string> {
-  const running = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
-  return new Set(running.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
 }

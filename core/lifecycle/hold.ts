@@ -4,7 +4,7 @@ import { UNREGISTERED_TAINT } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
-import { MIN_BOOT_MS } from "../provisioning/glance.ts";
+import { MIN_BOOT_MS } from "../provisioning/pending-pods.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 import { isNameOf } from "./identity.ts";
 import { initializedNode, whatIsMissing } from "./initialization.ts";

@@ -17,11 +17,6 @@ interface ProvisionCause {
 /** A cause that has a disruption pass made. */
 interface DisruptionCause {
   readonly words: (detail: string) => string;
-  /**
-   * Whether many such wake-ups are sent within seconds, so that one pass serves all of them (SETTLE_MS after the
-   * first).
-   */
-  readonly swarms: boolean;
 }
 
 /** A cause that has NodeClasses and NodePools looked after. */
@@ -62,18 +57,18 @@ export const WAKE_UP_CAUSES = {
     Unknown: { words: (reason: string) => reason },
   },
   disruption: {
-    PodsMoved: { words: () => "pods came or went", swarms: true },
-    NodesRemoved: { words: () => "nodes went", swarms: true },
+    PodsMoved: { words: () => "pods came or went" },
+    NodesRemoved: { words: () => "nodes went" },
     /** A replacement is initialized; the detail is its NodeClaim's name. */
-    ReplacementReady: { words: (claim: string) => `${claim} is up`, swarms: false },
+    ReplacementReady: { words: (claim: string) => `${claim} is up` },
     /** The detail is the kind and name of a NodePool, EC2NodeClass or NodeOverlay. */
-    DefinitionChanged: { words: (name: string) => `${name} changed`, swarms: false },
+    DefinitionChanged: { words: (name: string) => `${name} changed` },
     /** A time that an earlier pass asked for has come. */
-    Due: { words: () => "due", swarms: false },
+    Due: { words: () => "due" },
     /** Another decision held the cluster's lease. */
-    PutOff: { words: () => "another decision was under way", swarms: false },
-    Sweep: { words: () => "sweep", swarms: false },
-    Unknown: { words: (reason: string) => reason, swarms: false },
+    PutOff: { words: () => "another decision was under way" },
+    Sweep: { words: () => "sweep" },
+    Unknown: { words: (reason: string) => reason },
   },
   catalog: {
     /** The detail is resource/name of a NodePool, EC2NodeClass or NodeOverlay. */

@@ -3,7 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podKey } from "../pods/predicates.ts";
 import { nodeViews } from "../scheduling/problem/node-view.ts";
-import { arrivalOf } from "./batching-window.ts";
+import { arrivalOf } from "./pending-pods.ts";
 
 /** kube-scheduler binds a pod to a node that has room within seconds; a pod that is older than this, ms, waits. */
 const BOUND_WITHIN_MS = 30_000;

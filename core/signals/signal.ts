@@ -67,7 +67,7 @@ export function nodeChanged(node: string, providerId: string | undefined, isNew 
 }
 
 /**
- * Delay of wake-ups whose cause swarms (core/ports/wake-up-causes.ts), in milliseconds: pods and nodes change many at a
+ * Delay of wake-ups whose cause swarms (core/passes/causes.ts), in milliseconds: pods and nodes change many at a
  * time, and one disruption pass this long after the first change serves all of them.
  */
 export const SETTLE_MS = 5_000;

@@ -6,7 +6,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { documentName } from "#adapters/catalogue/document.ts";
 import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
 import type { ZonalShift } from "#core/ports/zonal-shift.ts";
-import { standsStill } from "../shared/beside-karpenter.ts";
+import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry, type ScheduleEvent } from "../shared/cluster-entry.ts";
 import type { InvocationContext } from "../shared/in-time.ts";
@@ -41,7 +41,7 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
   };
   /** While a Karpenter runs, it writes these objects: two writers would overwrite each other's hashes. */
   const refresh = async (cluster: CatalogClusterDeps): Promise<void> => {
-    if (!(await standsStill(cluster))) await refreshNodeClasses(cluster, memoryOf(cluster.cluster.name));
+    if (!(await isPausedForKarpenter(cluster))) await refreshNodeClasses(cluster, memoryOf(cluster.cluster.name));
   };
   const perCluster = entry(
     {

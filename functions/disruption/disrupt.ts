@@ -4,7 +4,7 @@ import type { CommandStep } from "#core/disruption/command/command-action.ts";
 import { heal } from "#core/disruption/command/marking.ts";
 import type { ExpectedSavings } from "#core/disruption/consolidation/expected-savings.ts";
 import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
-import { planDisruption } from "#core/disruption/plan.ts";
+import { type DisruptionPlan, planDisruption } from "#core/disruption/plan.ts";
 import { type DisruptionReport, reportOf } from "#core/disruption/reports/report-of.ts";
 import { driftedClaims } from "#core/drift/drifted-claims.ts";
 import { violationText } from "#core/lib/invariant.ts";
@@ -12,7 +12,11 @@ import { isLaunchedByOther } from "#core/lifecycle/identity.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { Lease } from "#core/model/lease.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
-import { reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
+import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { DISRUPTION_CAUSES } from "#core/passes/causes.ts";
+import { checkedAt } from "#core/passes/check-disruption.ts";
+import { CONFIRMED_AGE_MS } from "#core/passes/definitions.ts";
+import { reasonText, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { NOMINATION_MS } from "#core/provisioning/nominations.ts";
 import { type MakeTrial, makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
 import { priceOfNodes } from "#core/scheduling/problem/price-caps.ts";
@@ -20,7 +24,6 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { CONFIRMED_AGE_MS } from "../shared/recent-definitions.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
 import { tellPrice } from "../shared/stack-price.ts";
@@ -30,7 +33,7 @@ import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
 import { disruptionSettings } from "./settings.ts";
-import { isFirstOfSwarm, lookedAt, noteNext, notePass, putOff, sleepUntil } from "./wake-times.ts";
+import { keepPass, putOff, recordPass, sleepUntil, writeNextPass } from "./wake-times.ts";
 
 /**
  * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in
@@ -47,90 +50,117 @@ const MAX_SEARCH_MS = 10_000;
  * One pass of disruption: carries the stored commands on, removes marks that belong to no command, and decides on at
  * most one new command. A new command is only stored; it is validated again after 15 s, in a later pass, before
  * anything is done.
- * @param isFresh definitions are read anew, however recently they were read
+ * @param isFresh definitions are read again, however recently they were read
  */
 export async function disrupt(reason: WakeUpReason<"disruption">, cluster: ClusterDeps, isFresh = true): Promise<void> {
   const wakeTimes: number[] = [];
-  let outcome: Outcome | undefined;
-  const decided = await withLease(cluster, async (lease, deps) => {
+  const held = await withLease(cluster, async (lease, deps) => {
     const readsFrom = deps.now();
-    // This pass serves the wake-ups of pods and nodes that are on their way, too. Few come just after a sweep, and a
-    // quiet cluster is to write nothing.
-    if (!WAKE_UP_CAUSES.disruption[reason.cause].swarms && reason.cause !== "Sweep") await isFirstOfSwarm(deps);
-    const [read, last] = await Promise.all([
-      readClusterState(deps, { definitionsAgeMs: isFresh ? 0 : CONFIRMED_AGE_MS }),
-      readExpectedSavings(deps),
-    ]);
-    const before = withoutOthers(read);
-    // A sweep of provisioning that finds no pod looks no further.
-    if (isFresh) await reportSetAside(read.setAside, deps);
-    const observed = await observePods(before, deps);
-    const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
-    const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
-    const tools = { simulate, lease, wakeTimes, last };
-    const { commands: advanced, expected } = await advanceCommands({ ...before, records: observed }, tools, deps);
-    // Replacements that were written just now take room and use limits: the next decision must see them.
-    const fresh = advanced.some((command) => isStarted(command, before.commands));
-    const state = fresh ? withoutOthers(await readClusterState(deps, { definitionsAgeMs: CONFIRMED_AGE_MS })) : before;
-    const [records, commands] = fresh ? [await observePods(state, deps), state.commands] : [observed, advanced];
-    const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
-    for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
-
+    // Sweeps are not recorded: an idle cluster must not write.
+    if (!DISRUPTION_CAUSES[reason.cause].swarms && reason.cause !== "Sweep") await recordPass(deps);
+    const scene = await advance({ isFresh, lease, wakeTimes }, deps);
     const began = deps.now();
-    const settings = disruptionSettings(deps.cluster.name, deps.settings);
-    const outOfTime = () => deps.now() - began > MAX_SEARCH_MS;
-    const plan = planDisruption({
-      ...seen,
-      settings,
-      simulate,
-      makeTrial,
-      newId: deps.newId,
-      nominatedUntil: nominations(state),
-      outOfTime,
-      ...(expected && { expected }),
-    });
-    if (plan.violation) deps.log.error("command is left out", { controller: "disruption", error: violationText(plan.violation) });
-    if (plan.command) {
-      await deps.store.createCommand(lease, plan.command);
-      deps.log.debug("decided on a disruption, to be validated", {
-        controller: "disruption",
-        reason: reasonText("disruption", reason),
-        method: plan.command.method,
-        "command-id": plan.command.id,
-      });
-    }
-    const { nextDueAt = Number.POSITIVE_INFINITY } = plan;
-    // A validation is due to the second; for the rest of what time changes, one pass looks at all that is due by then.
-    wakeTimes.push(plan.command === undefined && plan.passes.length > 0 ? lookedAt(nextDueAt) : nextDueAt);
-    if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
-    if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
-    const report = reportOf(plan);
-    // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing
-    // to report.
-    const gauges = state.snapshot.nodeClaims.length > 0 ? report.gauges : [];
-    for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
-    for (const { metric, labels, value } of report.counts) deps.metrics.count(metric, labels, value);
-    for (const { metric, labels, value } of report.observations) deps.metrics.observe(metric, labels, value);
-    deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
-    await tellPrice(priceOfNodes(state.snapshot), deps);
-    const drifted = driftedClaims({ ...state, records, now: deps.now() });
-    // While a command is validated no method runs, so little is known of why nodes stay.
-    if (plan.passes.length > 0) await keepStays(plan.blocked, deps);
-    outcome = {
-      claims: state.snapshot.nodeClaims,
-      knowledge: { records, consolidatable: plan.consolidatable, drifted },
-      events: report.events,
-    };
-    await noteNext(wakeTimes, deps);
-    notePass(readsFrom, isFresh, deps);
+    const plan = await decide(reason, scene, deps);
+    const outcome = await report(plan, scene, began, deps);
+    await writeNextPass(wakeTimes, deps);
+    keepPass(readsFrom, isFresh, deps);
+    return outcome;
   });
-  if (!decided) await putOff(cluster);
   // Without the lease: a thousand conditions and events must not keep the next decision waiting.
-  if (outcome !== undefined) await publish(outcome, cluster);
+  if (held === undefined) await putOff(cluster);
+  else await publish(held.decision, cluster);
   await sleepUntil(wakeTimes, cluster);
 }
 
-/** What a pass tells users when its decision is stored. */
+/** What one pass works with, under the lease. */
+interface Pass {
+  readonly lease: Lease;
+  /** When the next pass is to check something is added. */
+  readonly wakeTimes: number[];
+}
+
+/** The cluster once its commands are advanced. */
+interface Scene extends Pass {
+  readonly state: ClusterState;
+  readonly records: readonly NodeClaimRecord[];
+  readonly commands: readonly CommandRecord[];
+  readonly expected: ExpectedSavings | undefined;
+}
+
+/** Reads the cluster, carries its commands on, and removes marks that belong to none. */
+async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean }, deps: ClusterDeps): Promise<Scene> {
+  const [read, last] = await Promise.all([
+    readClusterState(deps, { definitionsAgeMs: isFresh ? 0 : CONFIRMED_AGE_MS }),
+    readExpectedSavings(deps),
+  ]);
+  const before = withoutOthers(read);
+  // A sweep of provisioning that finds no pod reads nothing else.
+  if (isFresh) await reportSetAside(read.setAside, deps);
+  const observed = await observePods(before, deps);
+  const tools = { ...pass, simulate: simulateIn(deps), last };
+  const { commands: advanced, expected } = await advanceCommands({ ...before, records: observed }, tools, deps);
+  // Replacements that were written just now take room and use limits: the next decision must see them.
+  const isChanged = advanced.some((command) => isStarted(command, before.commands));
+  const state = isChanged ? withoutOthers(await readClusterState(deps, { definitionsAgeMs: CONFIRMED_AGE_MS })) : before;
+  const [records, commands] = isChanged ? [await observePods(state, deps), state.commands] : [observed, advanced];
+  const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
+  for (const action of heal(seen)) await performCommandAction(action, { lease: pass.lease, state, deps });
+  return { ...pass, state, records, commands, expected };
+}
+
+const simulateIn =
+  ({ settings }: ClusterDeps): Simulate =>
+  (snapshot, options) =>
+    simulateWithSolve(snapshot, { ...settings, ...options });
+
+/** Decides on at most one new command, stores it, and adds when the next pass is due. */
+async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: ClusterDeps): Promise<DisruptionPlan> {
+  const { state, records, commands, expected, lease, wakeTimes } = scene;
+  const began = deps.now();
+  const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
+  const plan = planDisruption({
+    ...{ snapshot: state.snapshot, records, commands, now: began },
+    settings: disruptionSettings(deps.cluster.name, deps.settings),
+    ...{ simulate: simulateIn(deps), makeTrial, newId: deps.newId },
+    nominatedUntil: nominations(state),
+    outOfTime: () => deps.now() - began > MAX_SEARCH_MS,
+    ...(expected && { expected }),
+  });
+  if (plan.violation) deps.log.error("command is left out", { controller: "disruption", error: violationText(plan.violation) });
+  if (plan.command) {
+    await deps.store.createCommand(lease, plan.command);
+    deps.log.debug("decided on a disruption, to be validated", {
+      controller: "disruption",
+      reason: reasonText("disruption", reason),
+      method: plan.command.method,
+      "command-id": plan.command.id,
+    });
+  }
+  const { nextDueAt = Number.POSITIVE_INFINITY } = plan;
+  // A validation is due to the second; for the rest of what time changes, one pass checks all that is due by then.
+  wakeTimes.push(plan.command === undefined && plan.passes.length > 0 ? checkedAt(nextDueAt) : nextDueAt);
+  if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
+  if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
+  return plan;
+}
+
+/** Sets the metrics of a pass and the cluster's price; returns what is published without the lease. */
+async function report(plan: DisruptionPlan, { state, records }: Scene, began: number, deps: ClusterDeps): Promise<Outcome> {
+  const { gauges, counts, observations, events } = reportOf(plan);
+  // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing
+  // to report.
+  if (state.snapshot.nodeClaims.length > 0) for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
+  for (const { metric, labels, value } of counts) deps.metrics.count(metric, labels, value);
+  for (const { metric, labels, value } of observations) deps.metrics.observe(metric, labels, value);
+  deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
+  await tellPrice(priceOfNodes(state.snapshot), deps);
+  const drifted = driftedClaims({ ...state, records, now: deps.now() });
+  // While a command is validated no method runs, so little is known of why nodes stay.
+  if (plan.passes.length > 0) await keepStays(plan.blocked, deps);
+  return { claims: state.snapshot.nodeClaims, knowledge: { records, consolidatable: plan.consolidatable, drifted }, events };
+}
+
+/** What a pass publishes when its decision is stored. */
 interface Outcome {
   readonly claims: readonly NodeClaim[];
   readonly knowledge: Knowledge;
@@ -163,11 +193,8 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
   return phase === "Replacing" && before.some((command) => command.id === id && command.phase === "Validating");
 }
 
-interface AdvanceTools {
+interface AdvanceTools extends Pass {
   readonly simulate: Simulate;
-  readonly lease: Lease;
-  /** When the commands are to be looked at again is added. */
-  readonly wakeTimes: number[];
   /** What the last consolidation was to save. */
   readonly last: ExpectedSavings | undefined;
 }

@@ -8,7 +8,7 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { NotFoundError, RefusedError } from "#core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "#core/rebuild/record.ts";
-import { standsStill } from "../shared/beside-karpenter.ts";
+import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../shared/early-notices.ts";
@@ -35,7 +35,7 @@ export const adopt: Performer<"Adopt"> = async ({ claim: { metadata } }, { state
   const claim = await kubernetes.get("NodeClaim", metadata.name);
   if (claim === undefined || claim.metadata.uid !== metadata.uid || isDoneWith(claim)) return done(state);
   // A NodeClaim without an instance may be one that Karpenter is about to launch.
-  if (claim.metadata.annotations?.[INTENT] === undefined && (await standsStill(deps))) return done(state);
+  if (claim.metadata.annotations?.[INTENT] === undefined && (await isPausedForKarpenter(deps))) return done(state);
   const shown = instanceFromStatus(claim);
   const owner = await recordByProviderId(claim.status?.providerID ?? "", store);
   if (owner !== undefined && (owner.name !== claim.metadata.name || owner.cluster !== cluster.name)) {

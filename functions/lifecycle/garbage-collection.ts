@@ -12,7 +12,7 @@ import { foreignCluster } from "#core/lifecycle/identity.ts";
 import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { withoutFinalizer } from "#core/lifecycle/registration.ts";
 import { providerIdOf } from "#core/model/instance.ts";
-import { standsStill } from "../shared/beside-karpenter.ts";
+import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
@@ -33,7 +33,7 @@ export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps):
   const { ended, held } = orphanInstances(inventory);
   const isAnyLost = ended.length + held.length + ownerlessNodes(inventory).length > 0;
   // What has lost its NodeClaim may be an instance that a running Karpenter has just launched.
-  if (isAnyLost && (await standsStill(deps))) return;
+  if (isAnyLost && (await isPausedForKarpenter(deps))) return;
   await collectInstances(inventory, deps);
   await collectNodes(inventory, deps);
   await collectLaunchTemplates(deps);

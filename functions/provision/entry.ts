@@ -2,12 +2,13 @@
 // Out: intents (NodeClaim records) in the store, Kubernetes events, wake-ups of the lifecycle. It launches nothing and
 // writes no NodeClaim.
 
+import { PROVISION_CAUSES } from "#core/passes/causes.ts";
+import { isCovered } from "#core/passes/covered-events.ts";
 import type { WakeUpReason } from "#core/ports/wake-up-causes.ts";
-import { standsStill } from "../shared/beside-karpenter.ts";
+import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
-import { ABOUT_PODS, provision } from "./provision.ts";
-import { isSeenAlready, noteLook } from "./seen-already.ts";
+import { provision } from "./provision.ts";
 import { keepReplicas } from "./static.ts";
 
 /**
@@ -20,10 +21,13 @@ export const provisionEntry = (deps: EntryDeps) =>
       controller: "provision",
       onWakeUp: async (wakeUp, cluster, sentAt) => {
         const reason = wakeUp.kind === "provision" ? wakeUp : ({ cause: "Unknown", detail: wakeUp.kind } as const);
-        if (ABOUT_PODS.has(reason.cause) && isSeenAlready(sentAt, cluster)) return;
-        const began = cluster.now();
+        const { memory, now } = cluster;
+        const row = PROVISION_CAUSES[reason.cause];
+        if (row.usesKnownDefinitions && isCovered(sentAt, memory.recall("fullRead", now()), now())) return;
+        const began = now();
         await plan(reason, cluster);
-        if (reason.cause !== "NodeRegistered") noteLook(began, cluster);
+        // A pass about one node reads no pods when the node alone is awaited.
+        if (row.check !== "node") keepFullRead(began, cluster);
       },
       onSweep: (cluster) => plan({ cause: "Sweep" }, cluster),
       sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),
@@ -39,5 +43,11 @@ export const provisionEntry = (deps: EntryDeps) =>
 async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
   if (cluster.isLeaving) return;
   await provision(reason, cluster);
-  if (cluster.settings.staticCapacity && !(await standsStill(cluster))) await keepReplicas(cluster);
+  if (cluster.settings.staticCapacity && !(await isPausedForKarpenter(cluster))) await keepReplicas(cluster);
+}
+
+/** Keeps that all pods have been read, and what they need has been done. */
+function keepFullRead(beganAt: number, { memory, now }: Pick<ClusterDeps, "memory" | "now">): void {
+  const last = Math.max(beganAt, memory.recall("fullRead", now()) ?? Number.NEGATIVE_INFINITY);
+  memory.keep("fullRead", last, last);
 }

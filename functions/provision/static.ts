@@ -38,7 +38,7 @@ export async function keepReplicas(cluster: ClusterDeps): Promise<void> {
       if (change.remove > 0) await shrink(change, state, deps);
     }
   });
-  if (!decided) await cluster.wakeUps.wake([{ kind: "provision", cluster: cluster.cluster.name, cause: "ReplicasPutOff" }]);
+  if (decided === undefined) await cluster.wakeUps.wake([{ kind: "provision", cluster: cluster.cluster.name, cause: "ReplicasPutOff" }]);
 }
 
 /** The changes that seem due, read without the lease: under the lease they are counted again. */

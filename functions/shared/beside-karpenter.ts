@@ -16,7 +16,7 @@ type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settin
  * each NodePool. The setting BESIDE_KARPENTER turns this off.
  * @param maxAgeMs how long ago this process may have seen that none runs, for a decision that another one confirms
  */
-export async function standsStill(deps: BesideDeps, maxAgeMs = 0): Promise<boolean> {
+export async function isPausedForKarpenter(deps: BesideDeps, maxAgeMs = 0): Promise<boolean> {
   if (deps.settings.besideKarpenter) return false;
   const now = deps.now();
   if (deps.memory.recall("noKarpenter", now, { maxAgeMs })) return false;

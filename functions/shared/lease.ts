@@ -19,23 +19,25 @@ export class LeaseLostError extends Error {
 type LeaseDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "now" | "later" | "newId">;
 
 /**
- * Runs `decide` under the cluster's lease, so that one function at a time decides for the cluster. False, without a
- * run, while another function holds the lease: ask again later. The lease is renewed as long as `decide` runs. The
+ * Runs `decide` under the cluster's lease, so that one function at a time decides for the cluster. Undefined, without
+ * a run, while another function holds the lease: ask again later. The lease is renewed as long as `decide` runs. The
  * ports that `decide` gets refuse each write with a LeaseLostError once another function has taken the lease; intents
  * and commands carry the lease's token besides, so that the store refuses them too.
  */
-export async function withLease<D extends LeaseDeps>(deps: D, decide: (lease: Lease, held: D) => Promise<void>): Promise<boolean> {
+export async function withLease<D extends LeaseDeps, T>(
+  deps: D,
+  decide: (lease: Lease, held: D) => Promise<T>,
+): Promise<{ readonly decision: T } | undefined> {
   const { cluster, store, now, newId } = deps;
   const lease = await store.acquireLease(cluster.name, newId(), now(), LEASE_TTL_MS);
-  if (lease === undefined) return false;
+  if (lease === undefined) return undefined;
   const { check, stop } = keepLease(lease, deps);
   try {
-    await decide(lease, { ...deps, ...checkedWrites(deps, check) });
+    return { decision: await decide(lease, { ...deps, ...checkedWrites(deps, check) }) };
   } finally {
     stop();
     await store.releaseLease(lease);
   }
-  return true;
 }
 
 interface KeptLease {

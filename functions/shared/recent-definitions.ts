@@ -1,20 +1,6 @@
-import type { KubernetesObject } from "#core/model/kubernetes.ts";
-import { MAX_PRICE_PER_HOUR, SCHEDULE } from "#core/model/labels.ts";
+import { generations } from "#core/passes/definitions.ts";
 import type { Kind, Kinds, Kubernetes } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
-
-/**
- * How old the definitions may be that a pass goes by whose decision another pass confirms, ms: a decision may take as
- * long from its reading to its last write anyway.
- */
-export const CONFIRMED_AGE_MS = 10_000;
-
-/**
- * The same for a plan, ms. One that finds that all pods have places goes by them: nodes of the last plan come within a
- * minute. One that buys compares them with what they are now, and so does one that finds no place for a pod by
- * definitions that are older than CONFIRMED_AGE_MS.
- */
-export const PLANNED_AGE_MS = 60_000;
 
 /** Longer lists are remembered by the informer, which proves them for each decision anew. */
 const MAX_OBJECTS = 500;
@@ -73,17 +59,8 @@ export async function haveDefinitionsChanged(
       if (last === undefined || last.at >= since) return false;
       const items = await kubernetes.list(kind, everyOwner ? { everyOwner } : {});
       memory.keep("definitions", { at, items }, at, key);
-      return editions(items) !== editions(last.items);
+      return generations(items) !== generations(last.items);
     }),
   );
   return changed.includes(true);
-}
-
-/** Which objects a list has, in which edition of their specs, and with which annotations that decide. */
-function editions(items: readonly KubernetesObject[]): string {
-  const edition = ({ metadata }: KubernetesObject) => [
-    ...[metadata.uid, metadata.name, metadata.generation, metadata.deletionTimestamp],
-    ...[metadata.annotations?.[MAX_PRICE_PER_HOUR], metadata.annotations?.[SCHEDULE]],
-  ];
-  return JSON.stringify(items.map((item) => JSON.stringify(edition(item))).sort());
 }

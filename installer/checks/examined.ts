@@ -32,10 +32,10 @@ export async function examined(
 async function looked(cluster: string, { clusterApi, sleep, now }: ExaminedPorts, print: Print): Promise<void> {
   const api = clusterApi(cluster);
   const until = now() + LOOK_MS;
-  for (let isTold = false; now() < until; await sleep(POLL_MS)) {
+  for (let hasEventSource = false; now() < until; await sleep(POLL_MS)) {
     const waiting = (await clusterObjects(api)).classes.filter(({ isReady }) => !isReady).map(({ name }) => name);
     if (waiting.length === 0) return;
-    if (!isTold) print(`waiting until the functions have looked at EC2NodeClass ${waiting.join(", ")}`);
-    isTold = true;
+    if (!hasEventSource) print(`waiting until the functions have looked at EC2NodeClass ${waiting.join(", ")}`);
+    hasEventSource = true;
   }
 }

@@ -30,7 +30,7 @@ const CONTROLLERS: readonly (readonly [karpenter: string, here: string])[] = [
   ["leader election", "{withLease}: a lease of the cluster in the table for each decision, with a fencing token"],
   [
     "`provisioning.PodController`, `Batcher.Wait`",
-    "{notify} and the audit log wake `provision`; {windowLeft} says how long to wait for further pods",
+    "{notify} and the audit log wake `provision`; {core: windowLeft} says how long to wait for further pods",
   ],
   [
     "`provisioning.Provisioner`: `Schedule`, `CreateNodeClaims`",

@@ -18,7 +18,7 @@ import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { CLAIM_UID_TAG } from "#core/model/tags.ts";
 import { UNAVAILABLE_MS } from "#core/offerings/unavailable.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
-import { MIN_BOOT_MS } from "#core/provisioning/glance.ts";
+import { MIN_BOOT_MS } from "#core/provisioning/pending-pods.ts";
 import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../../shared/early-notices.ts";

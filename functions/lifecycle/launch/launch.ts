@@ -11,7 +11,7 @@ import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
 import { ConflictError, NotFoundError, RefusedError, ThrottledError } from "#core/ports/errors.ts";
 import type { Fleet } from "#core/ports/fleet.ts";
-import { MIN_BOOT_MS } from "#core/provisioning/glance.ts";
+import { MIN_BOOT_MS } from "#core/provisioning/pending-pods.ts";
 import { launchedFor } from "#core/rebuild/launched.ts";
 import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";

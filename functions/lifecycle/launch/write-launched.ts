@@ -7,7 +7,7 @@ import type { InstanceType } from "#core/model/instance-type.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
-import { MIN_BOOT_MS } from "#core/provisioning/glance.ts";
+import { MIN_BOOT_MS } from "#core/provisioning/pending-pods.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { writeStatus } from "../../shared/write-status.ts";
 import { done, type Performer, requeue } from "../claim-state.ts";

@@ -9,8 +9,8 @@ const GOLDEN = ["test/core/launch/golden.test.ts"];
 const BATCH = ["test/adapters/aws/batch.test.ts"];
 
 const REQUEST = ["test/core/launch/fleet-request.test.ts"];
-const WINDOW = ["test/core/provisioning/batching-window.test.ts"];
-const LOOK = ["test/core/provisioning/next-look.test.ts"];
+const WINDOW = ["test/core/passes/batching-window.test.ts"];
+const LOOK = ["test/core/passes/next-plan.test.ts"];
 
 const LOST_LAUNCHES = ["test/lab/lifecycle-stories.test.ts"];
 
@@ -46,16 +46,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "window-grows",
     rule: "the batching window is counted from the last pod",
-    edits: [
-      { file: "core/provisioning/batching-window.ts", find: "Math.max(...coming) + idleMs", replace: "Math.min(...coming) + idleMs" },
-    ],
+    edits: [{ file: "core/passes/batching-window.ts", find: "Math.max(...coming) + idleMs", replace: "Math.min(...coming) + idleMs" }],
     foundBy: "unit",
     within: WINDOW,
   },
   {
     name: "window-longest",
     rule: "the batching window ends BATCH_MAX_DURATION after its first pod",
-    edits: [{ file: "core/provisioning/batching-window.ts", find: "first + maxMs", replace: "now + maxMs" }],
+    edits: [{ file: "core/passes/batching-window.ts", find: "first + maxMs", replace: "now + maxMs" }],
     foundBy: "unit",
     within: WINDOW,
   },
@@ -64,7 +62,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a plan is not repeated when no NodeClaim is on its way",
     edits: [
       {
-        file: "core/provisioning/next-look.ts",
+        file: "core/passes/next-plan.ts",
         find: "const isJoining = joining(records, now).length > 0;",
         replace: "const isJoining = records.length > 0;",
       },

@@ -136,14 +136,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "window-by-cause",
     rule: "only wake-ups for unschedulable pods open no second batching window, whatever the names in their text",
-    edits: [{ file: "functions/provision/timing.ts", find: 'reason.cause === "PodsUnschedulable" && ', replace: "" }],
+    edits: [{ file: "core/passes/batching-window.ts", find: 'reason.cause === "PodsUnschedulable" && ', replace: "" }],
     foundBy: "unit",
     within: WINDOW,
   },
   {
     name: "windows-held-open",
     rule: "pods that come and go do not hold batching windows open for ever",
-    edits: [{ file: "functions/provision/held-open.ts", find: "return isOneRun;", replace: "return false;" }],
+    edits: [{ file: "core/passes/held-open.ts", find: '? "open" : "overdue"', replace: '? "open" : "open"' }],
     foundBy: "unit",
     within: WINDOW,
   },

@@ -967,7 +967,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a batching window ends",
     edits: [
       {
-        file: "core/provisioning/batching-window.ts",
+        file: "core/passes/batching-window.ts",
         find: "if (coming.length === 0 || (coming.length <= announced && now - plannedAt >= idleMs)) return 0;",
         replace:
           "if (pods.length > 1 || coming.length > 0) return idleMs + (now - now) + (announced - announced) + (plannedAt - plannedAt);",

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { RefusedError, ThrottledError } from "#core/ports/errors.ts";
-import { standsStill } from "#functions/shared/beside-karpenter.ts";
+import { isPausedForKarpenter } from "#functions/shared/beside-karpenter.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
-type Deps = Parameters<typeof standsStill>[0];
+type Deps = Parameters<typeof isPausedForKarpenter>[0];
 
 /** A cluster whose API server answers a list of Leases so. */
 function cluster(leases: () => unknown, settings: Partial<Deps["settings"]> = {}) {
@@ -33,14 +33,14 @@ const RUNNING = [
 
 it("the Lease is asked for by its name, so that no right to other Leases is needed", async () => {
   const { deps, asked, log } = cluster(() => []);
-  expect(await standsStill(deps)).toBe(false);
+  expect(await isPausedForKarpenter(deps)).toBe(false);
   expect(asked).toEqual(["Lease metadata.name=karpenter-leader-election"]);
   expect(log.errors).toEqual([]);
 });
 
 it("many passes beside a Karpenter log one sentence", async () => {
   const { deps, log } = cluster(() => RUNNING);
-  for (let pass = 0; pass < 3; pass++) expect(await standsStill(deps)).toBe(true);
+  for (let pass = 0; pass < 3; pass++) expect(await isPausedForKarpenter(deps)).toBe(true);
   expect(log.errors).toHaveLength(1);
   expect(log.errors[0]).toMatch(
     /Lease karpenter\/karpenter-leader-election.*take its nodes over with .* adopt --cluster .*, scale its Deployment to 0, or set BESIDE_KARPENTER=true$/,
@@ -49,14 +49,14 @@ it("many passes beside a Karpenter log one sentence", async () => {
 
 it("with BESIDE_KARPENTER no Lease is read", async () => {
   const { deps, asked } = cluster(() => RUNNING, { besideKarpenter: true });
-  expect([await standsStill(deps), asked]).toEqual([false, []]);
+  expect([await isPausedForKarpenter(deps), asked]).toEqual([false, []]);
 });
 
 it("without the right to read Leases, as manifests of an older release leave it, work goes on and one line names the remedy", async () => {
   const { deps, log } = cluster(() => {
     throw new RefusedError("leases.coordination.k8s.io is forbidden");
   });
-  for (let pass = 0; pass < 3; pass++) expect(await standsStill(deps)).toBe(false);
+  for (let pass = 0; pass < 3; pass++) expect(await isPausedForKarpenter(deps)).toBe(false);
   expect(log.errors).toEqual([expect.stringContaining("apply the manifests of this release again")]);
 });
 
@@ -64,5 +64,5 @@ it("a failure that passes is not taken for a cluster without Karpenter", async (
   const { deps } = cluster(() => {
     throw new ThrottledError("too many requests");
   });
-  await expect(standsStill(deps)).rejects.toThrow("too many requests");
+  await expect(isPausedForKarpenter(deps)).rejects.toThrow("too many requests");
 });

@@ -168,8 +168,8 @@ async function main(): Promise<void> {
     },
     "install says what is missing before it does anything": () => {
       const ended = run("install", "--cluster", "c1", "--dry-run");
-      const isTold = ended.stdout.includes("ok     region: us-west-2\nFAULT  credentials: AWS does not accept your credentials");
-      expectThat(ended.status === 2 && isTold && ended.stderr.startsWith("one check fails, so nothing was installed"), ended);
+      const hasEventSource = ended.stdout.includes("ok     region: us-west-2\nFAULT  credentials: AWS does not accept your credentials");
+      expectThat(ended.status === 2 && hasEventSource && ended.stderr.startsWith("one check fails, so nothing was installed"), ended);
     },
     "the provenance statement names the tarball and its SHA-256": () => {
       const { _type, subject } = JSON.parse(readFileSync(statement, "utf8")) as {

@@ -77,8 +77,8 @@ export const launchesTold: Invariant = {
         const { instance } = machine;
         const record = known.get(instance.id);
         const starts = about(told, instance.id, ["Launched", "Adopted"]);
-        const isTold = starts.length === 1 || (starts.length === 2 && mayBeAdopted(machine, scene));
-        if (!isTold) violated(`${instance.id} runs, and the history tells of its launch ${starts.length} times`);
+        const hasEventSource = starts.length === 1 || (starts.length === 2 && mayBeAdopted(machine, scene));
+        if (!hasEventSource) violated(`${instance.id} runs, and the history tells of its launch ${starts.length} times`);
         if (record?.launchPrice?.pricePerHour === undefined) violated(`the record of ${record?.name} has no price of ${instance.id}`);
       }
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Pod } from "#core/model/pod.ts";
-import { movingPods, startsAlone, waitForOneNode } from "#core/provisioning/glance.ts";
+import { movingPods, startsAlone, waitForOneNode } from "#core/provisioning/pending-pods.ts";
 import { at, NOW, pod, record } from "../../support/builders.ts";
 
 const named = (name: string): Pod => pod(name, {}, { uid: name });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rfc3339 } from "#core/model/conditions.ts";
 import type { Pod } from "#core/model/pod.ts";
-import { windowLeft } from "#core/provisioning/batching-window.ts";
+import { windowLeft } from "#core/passes/batching-window.ts";
 
 const BEGIN = Date.parse("2026-01-01T09:00:00Z");
 

@@ -1,5 +1,31 @@
-import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Pod } from "../model/pod.ts";
+import type { WakeUpReason } from "../ports/wake-up-causes.ts";
+import { PLAN_HELD_BACK_MS } from "../ports/wake-ups.ts";
+import { arrivalOf } from "../provisioning/pending-pods.ts";
+
+/** BATCH_IDLE_DURATION and BATCH_MAX_DURATION, ms. */
+export interface BatchSettings {
+  readonly batchIdleMs: number;
+  readonly batchMaxMs: number;
+}
+
+/**
+ * How long a plan waits for further pods, ms. The queue has held the wake-up back, so pods that it names by their
+ * number need no second window; for any other cause the window of pods that have only just become pending is still
+ * open.
+ */
+export function batchingWait(
+  reason: WakeUpReason<"provision">,
+  pending: readonly Pod[],
+  records: readonly NodeClaimRecord[],
+  { now, batchIdleMs, batchMaxMs }: BatchSettings & { readonly now: number },
+): number {
+  const unbound = pending.filter(({ spec }) => spec.nodeName === undefined);
+  const announced = reason.cause === "PodsUnschedulable" && batchIdleMs <= PLAN_HELD_BACK_MS ? Number(reason.detail) : 0;
+  const plannedAt = Math.max(0, ...records.map(({ createdAt }) => createdAt));
+  return windowLeft(unbound, { now, idleMs: batchIdleMs, maxMs: batchMaxMs, announced, plannedAt });
+}
 
 /** What a batching window is judged by. Times are ms, since the epoch where they are points in time. */
 export interface BatchingWindow {
@@ -33,11 +59,6 @@ export function windowLeft(pods: readonly Pod[], { now, idleMs, maxMs, announced
   if (coming.length === 0 || (coming.length <= announced && now - plannedAt >= idleMs)) return 0;
   const first = firstOf(arrivals, idleMs, plannedAt);
   return Math.max(0, Math.min(Math.max(...coming) + idleMs, first + maxMs) - now);
-}
-
-/** When kube-scheduler gave the pod up, ms since the epoch; of a pod that it has not tried, its creation. */
-export function arrivalOf({ metadata, status }: Pod): number {
-  return fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime ?? metadata.creationTimestamp);
 }
 
 /** When the window began: the first of the latest pods that came without a pause. */

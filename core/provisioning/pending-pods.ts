@@ -1,7 +1,13 @@
+import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Pod } from "../model/pod.ts";
 import { isActive, isDaemonSetPod, isReschedulable, podUid } from "../pods/predicates.ts";
 import { nominationsOf } from "./nominations.ts";
+
+/** When kube-scheduler gave the pod up, ms since the epoch; of a pod that it has not tried, its creation. */
+export function arrivalOf({ metadata, status }: Pod): number {
+  return fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime ?? metadata.creationTimestamp);
+}
 
 /** No machine boots faster: its node is looked for in vain before. */
 export const MIN_BOOT_MS = 10_000;

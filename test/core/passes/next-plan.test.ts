@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nextLook } from "#core/provisioning/next-look.ts";
+import { nextPlan } from "#core/passes/next-plan.ts";
 import { record } from "../../support/builders.ts";
 
 const NOW = Date.parse("2026-01-01T09:00:00Z");
@@ -15,13 +15,13 @@ it.for([
     want: undefined,
   },
   { what: "a NodeClaim that should long have joined", records: [record({ createdAt: at(-4 * 60) })], want: undefined },
-])("with $what, pods that a plan leaves are looked at again after $want s", ({ records, want }) => {
-  expect(nextLook(records, NOW)).toBe(want === undefined ? undefined : at(want));
+])("with $what, pods that a plan leaves are planned for again after $want s", ({ records, want }) => {
+  expect(nextPlan(records, NOW)).toBe(want === undefined ? undefined : at(want));
 });
 
-it("many plans within a short time ask for one look, which is five to fifteen seconds away", () => {
+it("many plans within a short time ask for one more, which is five to fifteen seconds away", () => {
   const records = [record({ createdAt: NOW })];
-  const looks = Array.from({ length: 300 }, (_, i) => [at(i / 10), nextLook(records, at(i / 10)) ?? 0] as const);
+  const looks = Array.from({ length: 300 }, (_, i) => [at(i / 10), nextPlan(records, at(i / 10)) ?? 0] as const);
   for (const [now, look] of looks) expect(look - now).toSatisfy((wait: number) => wait >= 5_000 && wait <= 15_000);
   expect(new Set(looks.map(([, look]) => look)).size).toBeLessThanOrEqual(4);
 });

@@ -1,0 +1,16 @@
+import { nextPlan } from "#core/passes/next-plan.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import type { ClusterState } from "../shared/cluster-state.ts";
+
+/**
+ * Has pods that a plan has left planned for again while NodeClaims are on their way. kube-scheduler says only once that
+ * a pod fits nowhere, and that event may be lost. However many plans ask for the same time, one wake-up is sent.
+ */
+export async function planAgain(
+  { records, refusedUntil }: Pick<ClusterState, "records" | "refusedUntil">,
+  { cluster, store, wakeUps, now }: ClusterDeps,
+): Promise<void> {
+  const at = nextPlan(records, now(), refusedUntil);
+  if (at === undefined || !(await store.isFirstWithin(cluster.name, `provision-at/${at}`, now(), 2 * (at - now())))) return;
+  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "PodsWaiting", delayMs: at - now() }]);
+}
