@@ -11,8 +11,8 @@ import { perform } from "./act.ts";
 import { STARTUP_TAINT } from "./draw/world.ts";
 import { elementsOf } from "./elements.ts";
 import { injector } from "./faults/injector.ts";
-import { withLateIndex } from "./faults/late-index.ts";
 import { losableTable } from "./faults/losable-table.ts";
+import { sleepIn } from "./faults/table-faults.ts";
 import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
 import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
@@ -77,8 +77,12 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   const random = seeded(script.chance).fork("simulation");
   const others = new WeakSet<Invocation>();
   const watching = observer(() => others.has(currentInvocation() ?? NOBODY));
-  const table = losableTable();
-  const faults = injector(() => lab, table, random.fork("faults"));
+  const faults = injector(
+    () => lab,
+    () => table,
+    random.fork("faults"),
+  );
+  const table = losableTable({ now: () => lab.world.clock.now(), faults: faults.table, sleep: sleepIn(() => lab.world.clock) });
   const versions = new Map<string, number>();
   const lab: Lab = createLab({
     seed: script.chance,
@@ -88,12 +92,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     catalogue,
     // From two on, so that most runs launch some together.
     settings: { launchTogether: 2, ...features.gates, ...settings },
-    store: withLateIndex(
-      table,
-      () => lab.world.clock.now(),
-      faults.indexLagMs,
-      () => faults.hit("index late", currentInvocation()?.name ?? ""),
-    ),
+    store: table,
     ...(features.batches && { batchSize: BATCH_SIZE }),
     ...(features.buckets && { ec2: {} }),
     ...(features.neighbour && { neighbours: [NEIGHBOUR] }),

@@ -110,6 +110,11 @@ export type Fault =
   | { readonly what: "partial lists"; readonly share: number; readonly minutes: number }
   /** Machines that start meanwhile join this much later; with no time they never do. */
   | { readonly what: "slow start"; readonly ms: number | undefined; readonly minutes: number }
+  /**
+   * The table answers as DynamoDB may at any time: this share of writes meets a transaction of others and of batches is
+   * left unprocessed, lists have small pages, and reads that need not be consistent are up to this old.
+   */
+  | { readonly what: "busy table"; readonly rate: number; readonly staleMs: number; readonly minutes: number }
   /** The table's index by instance does not know what was written less than this long ago. */
   | { readonly what: "late index"; readonly ms: number; readonly minutes: number }
   /** The account runs as many invocations as it may: Lambda refuses this share of further ones. */
@@ -148,6 +153,7 @@ const FAULTS: ReadonlySet<string> = new Set([
   "stale lists",
   "lose table",
   "slow start",
+  "busy table",
   "late index",
   "full account",
   "busy bucket",

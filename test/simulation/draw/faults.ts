@@ -194,6 +194,18 @@ export function drawTrials(minutes: number, random: Random): readonly ScriptEven
   ];
 }
 
+/** Minutes in which the table answers as DynamoDB may, in every third run. */
+export function drawTableFaults(minutes: number, random: Random): readonly ScriptEvent[] {
+  if (!chance(random, 0.3)) return [];
+  return Array.from({ length: random.between(1, 3) }, () => ({
+    at: random.between(30, minutes * 60),
+    what: "busy table" as const,
+    rate: random.pick([0.05, 0.2, 0.5]),
+    staleMs: random.pick([0, 1_000, 5_000]),
+    minutes: random.pick([1, 4, 10]),
+  }));
+}
+
 /** The faults of a run, most of them shortly after an act, while work is in progress. `perHour`: expected strikes. */
 export function drawFaults(acts: readonly ScriptEvent[], minutes: number, perHour: number, random: Random): readonly ScriptEvent[] {
   const anytime = (): number => random.between(30, minutes * 60);

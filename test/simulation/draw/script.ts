@@ -1,7 +1,7 @@
 import { hash, seeded } from "#lab/world/random.ts";
 import type { Script } from "../script.ts";
 import { drawActs } from "./acts.ts";
-import { drawFaults, drawTrials } from "./faults.ts";
+import { drawFaults, drawTableFaults, drawTrials } from "./faults.ts";
 import { drawFeatures } from "./features.ts";
 import { chance, drawWorld } from "./world.ts";
 
@@ -17,6 +17,7 @@ export function drawScript(seed: number, minutes: number): Script {
   const acts = drawActs(world, minutes, random.fork("acts"));
   const faults = drawFaults(acts, minutes, random.pick(STRIKES_PER_HOUR), random.fork("faults"));
   const trials = drawTrials(minutes, random.fork("trials"));
+  const table = drawTableFaults(minutes, random.fork("table"));
   const special = drawFeatures(world, minutes, random.fork("features"));
   return {
     seed,
@@ -27,6 +28,6 @@ export function drawScript(seed: number, minutes: number): Script {
     cloudLagMs: random.pick([0, 0, 3_000, 15_000]),
     objects: special.objects,
     features: special.features,
-    events: [...acts, ...faults, ...trials, ...special.events].sort((a, b) => a.at - b.at),
+    events: [...acts, ...faults, ...trials, ...table, ...special.events].sort((a, b) => a.at - b.at),
   };
 }

@@ -1,3 +1,4 @@
+import type { TableFaults } from "#adapters/store/table-embedded.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import { FUNCTIONS } from "#infra/functions.ts";
@@ -10,6 +11,7 @@ import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";
 import type { LosableTable } from "./losable-table.ts";
 import { thinkAgain } from "./second-thought.ts";
+import { tableFaults } from "./table-faults.ts";
 
 /** Applies the script's faults to calls, messages and clocks. */
 export interface Injector {
@@ -21,8 +23,8 @@ export interface Injector {
   readonly isUnlisted: (id: string) => boolean;
   /** How old the states are that EC2's lists and descriptions report, ms. */
   readonly staleMs: () => number;
-  /** How long ago an instance must have been written for the table's index to know of it, ms. */
-  readonly indexLagMs: () => number;
+  /** How the table answers. */
+  readonly table: TableFaults;
   readonly isThrottled: (fn: string) => boolean;
   /** Counts a fault that takes effect outside of the injector. */
   readonly hit: (what: string, fn: string, about?: string) => void;
@@ -77,7 +79,7 @@ function nameIn({ port, args: [, about] }: PortCall): string | undefined {
 }
 
 /** `lab` is a function because the lab is constructed with these hooks; it is first called at the first remote call. */
-export function injector(lab: () => Lab, table: LosableTable, random: Random): Injector {
+export function injector(lab: () => Lab, table: () => LosableTable, random: Random): Injector {
   const counts = new Map<string, number>();
   const hits: Hit[] = [];
   let strikes: Armed[] = [];
@@ -85,7 +87,6 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
   let policies: { readonly fault: Extract<Fault, { what: "policy" }>; readonly until: number }[] = [];
   let partial = { share: 0, until: 0 };
-  let index = { ms: 0, until: 0 };
   let stale = { ms: 0, until: 0 };
   let account = { rate: 0, until: 0 };
   let busy: (Extract<Fault, { what: "busy bucket" }> & { readonly until: number }) | undefined;
@@ -102,6 +103,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
     counts.set(what, (counts.get(what) ?? 0) + 1);
     hits.push({ at: now(), what, fn, about });
   };
+  const answers = tableFaults(now, random.fork("table"), hit);
   const fail = (failure: Strike["failure"], call: PortCall, when: Strike["when"]): never => {
     const { port, method, invocation } = call;
     const actual = fitting(failure, port, method, when);
@@ -168,7 +170,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
   const loseTable = async ({ share }: Extract<Fault, { what: "lose table" }>): Promise<void> => {
     recordsLostAt = now();
     if (share >= 1) tableLostAt = now();
-    const lost = await table.lose(lab().world.cluster, share, () => random.next() < share);
+    const lost = await table().lose(lab().world.cluster, share, () => random.next() < share);
     hit(share < 1 ? "records lost" : "table lost", "");
     if (lost > 0) hit("records of machines lost", "");
   };
@@ -211,7 +213,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
       },
     },
     hit,
-    indexLagMs: () => (index.until > now() ? index.ms : 0),
+    table: answers,
     isFrozen: (invocation) => frozen.has(invocation),
     isThrottled: (fn) => {
       const isFull = account.until > now() && random.next() < account.rate;
@@ -261,8 +263,9 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
           return;
         case "lose table":
           return loseTable(fault);
+        case "busy table":
         case "late index":
-          index = { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS };
+          answers.begin(fault, now() + fault.minutes * MINUTE_MS);
           return;
         case "full account":
           account = { rate: fault.rate, until: now() + fault.minutes * MINUTE_MS };
@@ -284,7 +287,7 @@ export function injector(lab: () => Lab, table: LosableTable, random: Random): I
       storms = [];
       policies = [];
       partial = { share: 0, until: 0 };
-      index = { ms: 0, until: 0 };
+      answers.stop();
       stale = { ms: 0, until: 0 };
       account = { rate: 0, until: 0 };
       busy = undefined;

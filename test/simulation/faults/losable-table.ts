@@ -12,13 +12,13 @@ export interface LosableTable extends Table {
 }
 
 /** A table that may be lost, as by a mistake of its owner or a restoration. */
-export function losableTable(): LosableTable {
-  let table: Table = embeddedNodeClaimStore();
+export function losableTable(options: Parameters<typeof embeddedNodeClaimStore>[0]): LosableTable {
+  let table: Table = embeddedNodeClaimStore(options);
   const lose: LosableTable["lose"] = async (cluster, share, isLost) => {
     const records = await table.list(cluster);
     if (share >= 1) {
       table.close();
-      table = embeddedNodeClaimStore();
+      table = embeddedNodeClaimStore(options);
       return records.length;
     }
     const lost = records.filter(isLost);
