@@ -55,7 +55,9 @@ export function embeddedTable({ path, now, faults = {} }: EmbeddedTableOptions =
   const past = now && (faults.staleMs ?? faults.indexLagMs) ? pastOf(now) : undefined;
   let expiresAt = Number.NEGATIVE_INFINITY;
 
+  let isClosed = false;
   const request = (): void => {
+    if (isClosed) throw new Error("The embedded table is closed.");
     if (faults.isThrottled?.()) throw new ThrottledError("The embedded table throttles requests; try again later.");
   };
   const writing = (): void => {
@@ -151,7 +153,10 @@ export function embeddedTable({ path, now, faults = {} }: EmbeddedTableOptions =
       });
       return unprocessed;
     },
-    close: rows.close,
+    close: () => {
+      isClosed = true;
+      rows.close();
+    },
   };
 }
 

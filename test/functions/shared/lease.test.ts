@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
 import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
@@ -104,7 +105,11 @@ it("a renewal that the table refuses is made up for by the next", async () => {
 
 it("a holder that hangs for ever loses its lease in the end", async () => {
   const { deps } = holder();
-  clock.after(0, "decision", () => void withLease(deps, () => new Promise(() => {})));
+  clock.after(0, "decision", async () => {
+    void withLease(deps, () => new Promise(() => {}));
+    // The clock does not wait for the holder, so the lease is taken first.
+    await turn();
+  });
   await clock.run({ until: LONG_MS });
   expect(await taken()).toBeUndefined();
   await clock.run({ until: 2 * LONG_MS });
