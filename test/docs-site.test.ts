@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { PAGES } from "../docs/.vitepress/pages.ts";
 
@@ -7,4 +7,11 @@ it("each document is in the sidebar of the site, once, and each entry is a docum
   const paths = [...files.map((name) => `/${name.slice(0, -3)}`.replace(/^\/index$/, "/")), "/decisions/README"];
   const links = PAGES.flatMap(({ items }) => items.map(({ link }) => link));
   expect(links.toSorted()).toEqual(paths.toSorted());
+});
+
+it("docs/index.md links each document", () => {
+  const index = readFileSync("docs/index.md", "utf8");
+  const files = readdirSync("docs").filter((name) => name.endsWith(".md") && name !== "index.md");
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((file) => !index.includes(`](${file}`))).toEqual([]);
 });
