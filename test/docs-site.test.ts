@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { PAGES } from "../docs/.vitepress/pages.ts";
 
@@ -14,4 +15,13 @@ it("docs/index.md links each document", () => {
   const files = readdirSync("docs").filter((name) => name.endsWith(".md") && name !== "index.md");
   expect(files.length).toBeGreaterThan(20);
   expect(files.filter((file) => !index.includes(`](${file}`))).toEqual([]);
+});
+
+it("each file that a document includes exists", () => {
+  const files = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  const included = files.flatMap((name) =>
+    [...readFileSync(join("docs", name), "utf8").matchAll(/^<<< (\S+)$/gm)].map(([, file = ""]) => file),
+  );
+  expect(included.length).toBeGreaterThan(10);
+  expect(included.filter((file) => !existsSync(join("docs", file)))).toEqual([]);
 });
