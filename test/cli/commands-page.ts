@@ -41,11 +41,9 @@ async function section(command: Command): Promise<string> {
   return [
     `## ${command.name}`,
     "",
-    ...paragraph(`${command.summary}.`),
-    "",
-    "```",
-    `${INSTALLED} ${command.name} ${synopsis(given)}`,
-    "```",
+    ...paragraph(
+      `\`${`${command.name} ${synopsis(given)}`.trim()}\`: ${command.summary.charAt(0).toLowerCase()}${command.summary.slice(1)}.`,
+    ),
     "",
     ...table,
     ...(json === undefined ? [] : [...paragraph(`JSON: ${json}.${schemaOf(command.name)}`), ""]),
@@ -58,7 +56,8 @@ export async function commandsPage(): Promise<string> {
   return `# Commands
 
 Made from the commands' own tables of arguments, which \`--help\` prints, too. In a checkout \`npm run -s cli --\` stands
-for \`${INSTALLED}\`; a release that is installed with \`npm i -g\` has \`kubectl ${INSTALLED}\` besides.
+for \`${INSTALLED}\`, which begins each of these commands; a release that is installed with \`npm i -g\` has
+\`kubectl ${INSTALLED}\` besides.
 
 - Commands that print JSON have a JSON Schema (2020-12) each, in \`docs/schemas\`, which a release has, too. A later
   version may add fields; none is taken away or changed within a major version.

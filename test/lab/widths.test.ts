@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { labHelp, runLab, shown } from "#lab/lab.ts";
@@ -40,6 +41,15 @@ it("a pipe gets sentences and rows in one line each", async () => {
   const lines = await printedOn(undefined, ["inflate"]);
   expect(lines.filter((line) => line.startsWith("The real handlers") && line.endsWith("(spot prices are made up)."))).toHaveLength(1);
   expect(lines.filter((line) => /^default-\w+ .*compute\.internal +True/.test(line))).toHaveLength(1);
+});
+
+it("README.md shows lines of the first story as a pipe gets them", async () => {
+  const [, sample = ""] = /\n```\n(\+\d\d:\d\d [\s\S]*?)\n```\n/.exec(readFileSync("README.md", "utf8")) ?? [];
+  const printed = await printedOn(undefined, ["inflate"]);
+  const places = sample.split("\n").map((line) => printed.indexOf(line));
+  expect(places.length).toBeGreaterThan(4);
+  expect(places).not.toContain(-1);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
 it("no word of the story is lost on a narrow terminal", async () => {

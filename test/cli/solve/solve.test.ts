@@ -25,6 +25,12 @@ const small = scenario({ pods: [pod("web"), pod("huge", { cpu: "99" })] });
 const overlay = (name: string, spec: object) => ({ metadata: { name }, spec: { requirements: [], ...spec } });
 const only = (key: string, ...values: string[]) => ({ key, operator: "In", values });
 
+it("docs/examples/scenario.json, which the document of the format shows, buys one node", () => {
+  const { newNodeClaims, podErrors } = planOf("docs/examples/scenario.json");
+  expect(newNodeClaims).toHaveLength(1);
+  expect(podErrors).toEqual({});
+});
+
 it("the plan is JSON and nothing else, from a gzipped scenario too", () => {
   for (const path of [file(JSON.stringify(small)), file(gzipSync(JSON.stringify(small)), "scenario.json.gz")]) {
     const plan = planOf(path);
