@@ -12,7 +12,7 @@ import { roleWith } from "./policy-size.ts";
 import { noticesRoleName, roleNameInAccount } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
-export interface AccessStackProps extends StackProps {
+interface AccessStackProps extends StackProps {
   readonly settings: DeploymentSettings;
   /** A cluster in another account than the functions. */
   readonly cluster: ClusterSettings;

@@ -27,7 +27,7 @@ export interface AddedCluster {
   readonly auditArn?: string;
 }
 
-export interface AddedClusterStackProps extends StackProps {
+interface AddedClusterStackProps extends StackProps {
   readonly added: AddedCluster;
 }
 

@@ -50,7 +50,7 @@ function ofFunctions(names: readonly FunctionName[], stack: Stack, metricName: s
 const copiesSent = (sent: string): number => (sent === "both" ? 2 : 1);
 
 /** The alarms of a stack, by the names of their runbooks. `sent` is the value of CLOUDWATCH_METRICS. */
-export function alarmSpecs(stack: Stack, names: readonly FunctionName[], sent: string): Readonly<Record<string, AlarmSpec>> {
+function alarmSpecs(stack: Stack, names: readonly FunctionName[], sent: string): Readonly<Record<string, AlarmSpec>> {
   const swept = names.filter((name) => FUNCTIONS[name].schedules.length > 0);
   return {
     SweepsMissing: {

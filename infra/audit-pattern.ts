@@ -2,7 +2,7 @@
  * How a subscription filter selects records: by fields of the JSON, or by plain words where JSON patterns are not
  * available.
  */
-export type AuditPattern = "json" | "text";
+type AuditPattern = "json" | "text";
 
 /** Prefix of the Kubernetes users of the functions' access entries: their own writes need no wake-up. */
 export const USER_PREFIX = "karpenter-serverless:";

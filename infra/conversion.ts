@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isSeq, parse, parseDocument } from "yaml";
 
 /** Where the API server finds the conversion webhook. */
-export interface ConversionEndpoint {
+interface ConversionEndpoint {
   readonly url: string;
   /** The authority of the URL's certificate, PEM in base64; absent for a publicly signed one. */
   readonly caBundle?: string;

@@ -80,7 +80,7 @@ function isSent(metric: MetricName, sent: string): boolean {
   return sent === "essential" ? isEssential : sent === "counts" ? isEssential || type !== "gauge" : true;
 }
 
-export interface DashboardOptions {
+interface DashboardOptions {
   readonly clusters: readonly string[];
   /** The value of CLOUDWATCH_METRICS. */
   readonly sent: string;

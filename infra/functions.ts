@@ -21,9 +21,9 @@ export type FunctionName = (typeof FUNCTION_NAMES)[number];
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
 
 /** The queues of wake-ups; EventBridge fills the other one. */
-export type WakeUpQueue = Exclude<QueueName, "interruption">;
+type WakeUpQueue = Exclude<QueueName, "interruption">;
 
-export interface ScheduleSpec {
+interface ScheduleSpec {
   readonly name: string;
   readonly rate: string;
   readonly input: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface ScheduleSpec {
  */
 export type StoreUse = "find" | "read" | "write" | "write-many" | "remove" | "join" | "decide";
 
-export interface FunctionSpec {
+interface FunctionSpec {
   readonly description: string;
   /** MB; CPU grows with memory, to one vCPU at 1,769 MB. */
   readonly memory: number;
@@ -197,7 +197,7 @@ export function isInLoop(name: FunctionName): boolean {
   return reached.has(name);
 }
 
-export interface QueueSpec {
+interface QueueSpec {
   readonly fifo: boolean;
   /** Delay of each message, seconds; provision's folds the wake-ups of a second (PLAN_HELD_BACK_MS). */
   readonly delaySeconds: number;

@@ -23,7 +23,7 @@ const PSEUDO: ReadonlyMap<string, string> = new Map([
 const RESOURCE = `arn:aws-us-gov:dynamodb:ap-southeast-2:111122223333:table/${"x".repeat(90)}`;
 
 /** The statements of a role: those in its own policy, and those of each managed policy beside it. */
-export interface PackedStatements {
+interface PackedStatements {
   readonly inline: readonly PolicyStatement[];
   readonly managed: readonly (readonly PolicyStatement[])[];
 }

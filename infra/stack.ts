@@ -27,7 +27,7 @@ import { makePublicUrl } from "./public-url.ts";
 import { accessPath, noticesRoleName } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
-export interface AutoscalerStackProps extends StackProps {
+interface AutoscalerStackProps extends StackProps {
   readonly settings: DeploymentSettings;
   /** The code of a function: its bundle, or a stand-in in tests. */
   readonly code: (name: FunctionName) => Code;

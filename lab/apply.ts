@@ -6,7 +6,7 @@ import { eksDaemons } from "./eks-daemons.ts";
 import type { RefusedPods } from "./refused-pods.ts";
 import type { LabWorld } from "./world/world.ts";
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Leaves out the DaemonSets that EKS runs on each node. */
   readonly withoutEksDaemons?: boolean | undefined;
   /** Adds to the story what was done. */

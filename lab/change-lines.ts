@@ -4,7 +4,7 @@ import { isPreempted } from "./world/actors/preemption.ts";
 import type { Change } from "./world/store.ts";
 
 /** What a line of the story says of a change in the cluster. */
-export interface ChangeLine {
+interface ChangeLine {
   readonly what: string;
   /** "namespace/name" of its object. */
   readonly which: string;

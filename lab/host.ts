@@ -76,7 +76,7 @@ export interface LabOptions {
   readonly entries?: FunctionEntries;
 }
 
-export interface Ec2Options extends Ec2RequestsOptions {
+interface Ec2Options extends Ec2RequestsOptions {
   /** The pace of an environment of a function; that of the product when absent. */
   readonly pace?: (deps: LifecycleDeps) => RequestPacer;
   /** How many invocations for NodeClaims may run at once; without a bound when absent. */

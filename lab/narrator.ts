@@ -14,7 +14,7 @@ export interface Narrator {
   readonly waiting: ReadonlyMap<string, string>;
 }
 
-export interface NarratorOptions {
+interface NarratorOptions {
   /** ms since the epoch: +00:00. */
   readonly start: number;
   readonly colour: boolean;

@@ -22,7 +22,7 @@ export interface TimelineEntry {
   readonly isError?: boolean;
 }
 
-export interface TimelineOptions {
+interface TimelineOptions {
   /** ms since the epoch: +00:00. */
   readonly start: number;
   /** Only for a terminal. */

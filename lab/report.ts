@@ -9,7 +9,7 @@ import { missingNodeProblem, missingNodes, unregistered } from "./missing-nodes.
 import type { RefusedPods } from "./refused-pods.ts";
 import { pendingReasons } from "./summary.ts";
 
-export interface ReportedNode {
+interface ReportedNode {
   /** Of the NodeClaim while the node has not registered. */
   readonly name: string;
   readonly state: "Ready" | "NotReady" | "NotRegistered" | "NotLaunched";
@@ -55,7 +55,7 @@ export interface LabReport {
   readonly seconds: number;
 }
 
-export interface RunFacts {
+interface RunFacts {
   /** Why each pod could not be scheduled when it was last tried, by "namespace/name". */
   readonly waiting: ReadonlyMap<string, string>;
   readonly refused: readonly RefusedPods[];

@@ -4,7 +4,7 @@ import { isDaemonSetPod } from "#core/pods/predicates.ts";
 import type { Lab, LabOptions } from "./host.ts";
 
 /** Something that a person or EC2 does, and how the story waits for its effect. */
-export interface Act {
+interface Act {
   /** As a person would type or say it. */
   readonly what: string;
   readonly act: (lab: Lab) => void;
@@ -38,7 +38,7 @@ function pods({ world }: Lab): readonly Pod[] {
 }
 
 /** Holds when that many pods run, none is pending, and every claim is initialized; DaemonSets are not counted. */
-export function settled(replicas: number, nodes?: number): (lab: Lab) => boolean {
+function settled(replicas: number, nodes?: number): (lab: Lab) => boolean {
   return (lab) => {
     const all = pods(lab);
     const { store } = lab.world;

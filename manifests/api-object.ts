@@ -5,7 +5,7 @@ import type { KubernetesObject } from "#core/model/kubernetes.ts";
 export type ApiObject = KubernetesObject & { readonly spec?: unknown; readonly status?: unknown; readonly [field: string]: unknown };
 
 /** How the API serves a kind. */
-export interface KindInfo {
+interface KindInfo {
   readonly apiVersion: string;
   readonly namespaced: boolean;
   /** Whether status is a subresource: a create or an update of the object cannot set it then. */

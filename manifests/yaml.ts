@@ -8,7 +8,7 @@ const MAX_DEPTH = 500;
 const MAX_ALIAS_COUNT = 10_000;
 
 /** Why a text is not parsed, and where. */
-export interface TextProblem {
+interface TextProblem {
   readonly problem: string;
   /** Offset in the text. */
   readonly at: number;

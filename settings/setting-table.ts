@@ -53,7 +53,7 @@ export const DEFAULT_GATES = {
 };
 
 export type Gate = keyof typeof DEFAULT_GATES;
-export type FeatureGates = Readonly<Record<Gate, boolean>>;
+type FeatureGates = Readonly<Record<Gate, boolean>>;
 
 /** Gates that this product does not have are ignored, as Karpenter ignores them; a malformed list is refused. */
 function readGates(text: string): FeatureGates | undefined {
@@ -202,7 +202,7 @@ export type WiringSettings = ReadBy<"wiring">;
 /** What decisions read: the settings, and each feature gate under its name in lower camel case. */
 export type Settings = ReadBy<"decisions"> & { readonly [G in Gate as Uncapitalize<G>]: boolean };
 
-export type SettingValues = { readonly [N in SettingName]: SettingValue<N> };
+type SettingValues = { readonly [N in SettingName]: SettingValue<N> };
 
 function readBy(reader: Row["readBy"], values: SettingValues): Readonly<Record<string, unknown>> {
   const rows: readonly (readonly [string, Row])[] = Object.entries(SETTINGS);

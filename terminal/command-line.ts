@@ -21,7 +21,7 @@ export class ArgumentError extends Error {}
  * An option: a flag takes no value, a text one value, a list a value each time that the option is given. `short` is one
  * letter.
  */
-export type Option =
+type Option =
   | { readonly type: "flag"; readonly description: string }
   | { readonly type: "text"; readonly value: string; readonly description: string; readonly isRequired?: true }
   | { readonly type: "list"; readonly value: string; readonly description: string; readonly short?: string };
@@ -54,7 +54,7 @@ export interface Positionals {
  *     const table = { usage: "npm start --", options: { seed } } as const;
  *     parseArguments(table, ["--seed", "7"]).values.seed; // "7"
  */
-export interface ArgumentTable<Options extends OptionTable = OptionTable> {
+interface ArgumentTable<Options extends OptionTable = OptionTable> {
   /** The command as a person types it; error sentences and `--help` quote it. */
   readonly usage: string;
   /** Absent where every word belongs to an option. */

@@ -5,7 +5,7 @@ import { DEFAULT_GATES, SETTINGS, type SettingName, type Settings } from "#setti
 import { ArgumentError } from "./command-line.ts";
 
 /** Settings of a command line, as far as they are given. */
-export interface GivenSettings {
+interface GivenSettings {
   readonly settings: Partial<Settings>;
   /** Names of given settings that no decision reads. */
   readonly unused: readonly SettingName[];

@@ -2,7 +2,7 @@ import type { STSClientConfig } from "@aws-sdk/client-sts";
 import type { SignatureV4 } from "@smithy/signature-v4";
 
 /** Temporary credentials as the SDK's clients take them. */
-export interface Credentials {
+interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string;

@@ -55,7 +55,7 @@ export function isAlreadyThere(error: unknown): boolean {
 }
 
 /** Whether the request itself is wrong or not allowed, so that repeating it cannot help. */
-export function isRefused(error: unknown): boolean {
+function isRefused(error: unknown): boolean {
   if (codeOf(error) === "" || isNotFound(error) || isThrottled(error) || PASSING.has(codeOf(error))) return false;
   return (error as { readonly $fault?: string }).$fault === "client";
 }

@@ -3,7 +3,7 @@ import type { Announcement, Announcements } from "#core/ports/announcements.ts";
 import type { Log } from "#core/ports/log.ts";
 import type { PutEvents } from "./event-bus-client.ts";
 
-export const SOURCE = "karpenter-serverless";
+const SOURCE = "karpenter-serverless";
 
 /** EventBridge's limits of one PutEvents: number of entries, and their size in bytes. */
 const MAX_ENTRIES = 10;
@@ -15,7 +15,7 @@ const TIME_BYTES = 14;
 /** Announcements delay the work by at most this, ms. */
 const SEND_TIMEOUT_MS = 1_000;
 
-export interface EventBusOptions {
+interface EventBusOptions {
   /** "default", or the name of another bus of the account and region. */
   readonly busName: string;
   readonly log: Log;

@@ -19,7 +19,7 @@ import { onDemandInstances, reservedInstances } from "./paid-capacity.ts";
 import { onDemandPrices, spotPrices } from "./prices.ts";
 import { imageQueries, queriesFor } from "./selectors.ts";
 
-export interface InventoryClients {
+interface InventoryClients {
   readonly ec2: EC2Client;
   readonly ssm: SSMClient;
   readonly pricing: PricingClient;

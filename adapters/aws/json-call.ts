@@ -1,7 +1,7 @@
 import { type SignedCaller, signedFetch } from "./signed-fetch.ts";
 
 /** An operation of a service that speaks JSON with a target. */
-export interface JsonCall {
+interface JsonCall {
   /** As in "secretsmanager.GetSecretValue". */
   readonly target: string;
   readonly input: object;

@@ -17,7 +17,7 @@ export interface RequestPacer {
   throttled(action: string): Promise<void>;
 }
 
-export interface RequestPaceOptions {
+interface RequestPaceOptions {
   readonly store: Pick<NodeClaimStore, "swapPace">;
   /** Account and region, "123456789012/us-west-2": functions with the same share their buckets. */
   readonly account: string;

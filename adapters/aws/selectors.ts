@@ -7,7 +7,7 @@ import type {
 } from "#core/model/node-class.ts";
 
 /** The filters of one describe call, all of which must match; `owners` is for images. */
-export interface Query {
+interface Query {
   readonly filters: readonly Filter[];
   readonly owners?: readonly string[];
 }

@@ -2,7 +2,7 @@ import { NotFoundError } from "#core/ports/errors.ts";
 import type { ShiftedZone, ZonalShift } from "#core/ports/zonal-shift.ts";
 import { type SignedCaller, signedFetch } from "./signed-fetch.ts";
 
-export type ArcOptions = Pick<SignedCaller, "region" | "credentials" | "fetch">;
+type ArcOptions = Pick<SignedCaller, "region" | "credentials" | "fetch">;
 
 /** The fields of ARC's answer that are read; times in seconds since the epoch. */
 interface ManagedResource {

@@ -13,7 +13,7 @@ import type { Transport } from "./transport.ts";
  */
 const MAX_READ_BY_NAME = 1_000;
 
-export interface CaughtUp<K extends Kind> {
+interface CaughtUp<K extends Kind> {
   readonly cache: KindCache<K>;
   /** Whether it has other objects, or others' versions, than before. */
   readonly isOther: boolean;

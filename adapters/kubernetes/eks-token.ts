@@ -3,7 +3,7 @@ import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { dnsSuffix } from "../aws/signed-fetch.ts";
 
-export interface EksTokenOptions {
+interface EksTokenOptions {
   /** Name of the EKS cluster; a token is valid for this cluster only. */
   readonly cluster: string;
   readonly region: string;

@@ -24,7 +24,7 @@ export interface Readings extends ClusterReader {
   prove(): Promise<void>;
 }
 
-export interface InformerOptions extends Omit<Reach, "quietMs" | "caughtUpFrom">, Partial<Pick<Reach, "quietMs" | "caughtUpFrom">> {
+interface InformerOptions extends Omit<Reach, "quietMs" | "caughtUpFrom">, Partial<Pick<Reach, "quietMs" | "caughtUpFrom">> {
   readonly memory: ListMemory;
   readonly cluster: string;
   /** Lists with more objects than this are remembered. */

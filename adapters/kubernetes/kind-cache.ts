@@ -9,7 +9,7 @@ export interface WatchEvent<K extends Kind> {
 }
 
 /** Which object of a kind. */
-export interface Identity {
+interface Identity {
   readonly name: string;
   readonly namespace?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Kind } from "#core/ports/kubernetes.ts";
 
 /** Where the API server serves a kind. */
-export interface Resource {
+interface Resource {
   readonly apiVersion: string;
   readonly plural: string;
   readonly namespaced: boolean;

@@ -36,7 +36,7 @@ export interface Head {
 }
 
 /** The heads of a list. */
-export interface ListedHeads {
+interface ListedHeads {
   readonly items: readonly Head[];
   readonly resourceVersion: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { AgentOptions } from "node:https";
 
 /** The identity for one request, and the server certificates that it accepts. */
-export interface Identity {
+interface Identity {
   /** The server's URL, without a slash at its end. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

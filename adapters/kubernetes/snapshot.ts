@@ -19,7 +19,7 @@ import { type SetAside, withoutUnreadable } from "#core/set-aside/set-aside.ts";
 export type ClusterReader = Pick<Kubernetes, "list">;
 
 /** A snapshot, and the records and classes that it was made from. */
-export type ReadSnapshot = Snapshot & {
+type ReadSnapshot = Snapshot & {
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly nodeClasses: readonly EC2NodeClass[];

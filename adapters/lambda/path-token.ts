@@ -35,7 +35,7 @@ export function fixedToken(secret: string): PathToken {
 const MIN_READ_GAP_MS = 60_000;
 const TOKEN = /^[A-Za-z0-9_-]{16,}$/;
 
-export interface SecretTokenOptions {
+interface SecretTokenOptions {
   /** Gives the present text of the secret. */
   readonly read: () => Promise<string>;
   readonly log: Pick<Log, "error">;

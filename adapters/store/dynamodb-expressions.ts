@@ -1,7 +1,7 @@
 import type { Condition, Test, Update } from "./table.ts";
 
 /** The expressions of one request, with their names and values. */
-export interface Expressions {
+interface Expressions {
   readonly ConditionExpression?: string;
   readonly UpdateExpression?: string;
   readonly ExpressionAttributeNames?: Record<string, string>;

@@ -2,7 +2,7 @@ import { UnreadableRecordError } from "#core/ports/errors.ts";
 import type { Log } from "#core/ports/log.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 
-export interface DocumentReading<T> {
+interface DocumentReading<T> {
   readonly name: string;
   /** What the document holds, as the subject of a sentence. */
   readonly what: string;

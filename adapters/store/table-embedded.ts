@@ -44,7 +44,7 @@ export interface EmbeddedTableOptions {
   readonly faults?: TableFaults;
 }
 
-export type EmbeddedTable = Table & { close(): void };
+type EmbeddedTable = Table & { close(): void };
 
 /** How often expired items are removed, ms. DynamoDB takes up to two days. */
 const EXPIRY_MS = 3_600_000;

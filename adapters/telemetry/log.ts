@@ -2,7 +2,7 @@ import { LogFormatter, Logger, LogItem } from "@aws-lambda-powertools/logger";
 import type { LogAttributes, UnformattedAttributes } from "@aws-lambda-powertools/logger/types";
 import type { Log, LogFields } from "#core/ports/log.ts";
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: "debug" | "info" | "error";
   /** Short hash of the build, as in Karpenter's lines. */
   readonly commit?: string | undefined;

@@ -10,7 +10,7 @@ interface Pending {
 }
 
 /** Keeps what an invocation counts until it is added to the sums of all functions. */
-export interface MetricBuffer {
+interface MetricBuffer {
   /** The same metrics, with each value kept, too; `cluster` is "" for values that belong to no single one. */
   readonly keeping: (cluster: string, metrics: Metrics) => Metrics;
   /** Adds what was kept to the sums. Never rejects: metrics must not fail the work, and the log has each value. */

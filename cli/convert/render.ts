@@ -5,7 +5,7 @@ import { wrap } from "#core/lib/wrap.ts";
 import { keyOf, type Remark, writtenLike } from "./comments.ts";
 
 /** An object to write, with the comments of the source fields: by the index of the input object, then by path. */
-export interface Rendering {
+interface Rendering {
   readonly object: JsonObject;
   readonly origins: readonly Origin[];
   readonly notes: readonly Note[];

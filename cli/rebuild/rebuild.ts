@@ -4,7 +4,7 @@ import { ConflictError } from "#core/ports/errors.ts";
 import { planRebuild, type RebuildStep } from "#core/rebuild/plan.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 
-export type RebuildDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "newId">;
+type RebuildDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "newId">;
 
 /**
  * Lists the records and NodeClaims of a cluster that were lost and can be made again; with `apply` writes them. It

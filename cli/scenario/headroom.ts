@@ -17,7 +17,7 @@ export function scenarioHeadroom(scenario: BufferedScenario): readonly Headroom[
 }
 
 /** The status of a CapacityBuffer after a plan, as `kubectl get cb` would show it. */
-export interface BufferOutcome {
+interface BufferOutcome {
   /** "namespace/name". */
   readonly name: string;
   readonly replicas: number;

@@ -89,7 +89,7 @@ type Sources = Pick<ScenarioParts, (typeof SOURCES)[number]>;
 type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
 
 /** The fields of a scenario file. */
-export interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
+interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
   /** The most that all nodes may cost together, USD per hour. */
   readonly maxPricePerHour?: number;
   /** What commitments pay for, used by nodes of the scenario alone. */

@@ -4,7 +4,7 @@ import { podKey } from "#core/pods/predicates.ts";
 import { type SolveOptions, solve } from "#core/scheduling/solve.ts";
 
 /** What another NodePool would do with the pods of a claim. */
-export interface OtherPool {
+interface OtherPool {
   readonly name: string;
   readonly weight: number;
   /** USD per hour of its nodes for them; undefined when it cannot take all of them. */

@@ -9,7 +9,7 @@ const list = <Value extends string>(value: Value, description: string) => ({ typ
 const DEFAULT_SECONDS = 5;
 
 /** The options of the page itself, which other commands with `--view` take, too. */
-export const PAGE_OPTIONS = {
+const PAGE_OPTIONS = {
   port: text("N", "the port of the page (a free one)"),
   open: { type: "flag", description: "open the page in the browser" },
 } as const;

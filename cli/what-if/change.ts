@@ -12,7 +12,7 @@ import type { ChangeRequest } from "./options.ts";
 import { type Source, typesByPool } from "./source.ts";
 
 /** A change as the core takes it, and the sentences about it. */
-export interface RequestedChange {
+interface RequestedChange {
   readonly change: Change;
   /** One line for each thing that is changed. */
   readonly texts: readonly string[];

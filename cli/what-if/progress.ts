@@ -16,7 +16,7 @@ export interface ProgressReport {
 }
 
 /** Where progress is printed: standard error. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }

@@ -5,7 +5,7 @@ import { money } from "./format.ts";
 
 const WIDTH = 900;
 
-export interface ChartProps {
+interface ChartProps {
   readonly points: readonly CostPoint[];
   readonly height: number;
   /** The text for a time. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { serveView } from "./serve.ts";
 import type { ViewSource } from "./source.ts";
 
-export interface RunOptions {
+interface RunOptions {
   /** A free one unless set. */
   readonly port?: number;
   /** Opens the page in the browser. */

@@ -4,7 +4,7 @@ import type { LogFields } from "../ports/log.ts";
 import { eventOf, LOG_EVENTS, type WriterFields } from "./log-events.ts";
 
 /** A line of the log, as it was written. */
-export interface Line {
+interface Line {
   readonly message: string;
   readonly fields: LogFields;
   /** Milliseconds since the epoch. */

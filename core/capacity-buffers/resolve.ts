@@ -36,8 +36,8 @@ export type Resolution =
     };
 
 /** Kinds that a scalableRef may reference, all of group "apps". */
-export const SCALABLE_KINDS = ["Deployment", "StatefulSet", "ReplicaSet"] as const;
-export type ScalableKind = (typeof SCALABLE_KINDS)[number];
+const SCALABLE_KINDS = ["Deployment", "StatefulSet", "ReplicaSet"] as const;
+type ScalableKind = (typeof SCALABLE_KINDS)[number];
 
 /** Whether a scalableRef references a known kind. A missing group means "apps". */
 export function isScalable(ref: { readonly apiGroup?: string; readonly kind: string }): ref is { readonly kind: ScalableKind } {

@@ -5,9 +5,9 @@ import { admittedSpec } from "../model/pod-requests.ts";
 /**
  * Karpenter's annotations of virtual pods (karpenter: pkg/apis/autoscaling/v1beta1/constants.go, FakePodAnnotationKey).
  */
-export const FAKE_POD = "karpenter.sh/capacity-buffer-fake-pod";
-export const BUFFER_NAME = "karpenter.sh/capacity-buffer-name";
-export const BUFFER_NAMESPACE = "karpenter.sh/capacity-buffer-namespace";
+const FAKE_POD = "karpenter.sh/capacity-buffer-fake-pod";
+const BUFFER_NAME = "karpenter.sh/capacity-buffer-name";
+const BUFFER_NAMESPACE = "karpenter.sh/capacity-buffer-namespace";
 
 /** The smallest int32: no pod is preempted for a virtual pod. */
 const MIN_PRIORITY = -(2 ** 31);

@@ -11,7 +11,7 @@ import { differences, readDifferences, restore } from "./residue.ts";
 import { GROUP_OF, NODE_CLASS_KIND, RESIDUE_ANNOTATION } from "./versions.ts";
 
 /** An object in another version, or one sentence why it cannot be converted. */
-export type Converted = { readonly ok: JsonObject } | { readonly error: string };
+type Converted = { readonly ok: JsonObject } | { readonly error: string };
 
 type Step = (draft: ManifestDraft) => void;
 

@@ -12,7 +12,7 @@ const UBUNTU: Path = ["metadata", "annotations", UBUNTU_ANNOTATION];
 export const ALIAS_FAMILIES: readonly string[] = ["AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022"];
 
 /** The root volume that v1beta1 gave Ubuntu by default; AL2 has another default. */
-export const UBUNTU_DEVICES: readonly Json[] = [
+const UBUNTU_DEVICES: readonly Json[] = [
   { deviceName: "/dev/sda1", rootVolume: true, ebs: { encrypted: true, volumeType: "gp3", volumeSize: "20Gi" } },
 ];
 

@@ -4,7 +4,7 @@ import { ownValue } from "../lib/own-value.ts";
 /**
  * One path with a value that the other version cannot express: the conversion alone gives `was`, the object has `is`.
  */
-export interface Difference {
+interface Difference {
   readonly at: Path;
   /** Absent: the conversion gives no value there. */
   readonly was?: Json;

@@ -24,7 +24,7 @@ export type DriftReason =
   | "PlacementGroupDrift";
 
 /** What is known of the instance; an unknown fact never counts as drift. */
-export interface InstanceFacts {
+interface InstanceFacts {
   readonly imageId?: string;
   readonly securityGroupIds?: readonly string[];
   readonly subnetId?: string;

@@ -30,7 +30,7 @@ function choicesOf(planned: PlannedNodeClaim, types: readonly InstanceType[]): r
   return choices;
 }
 
-export interface PlanFacts {
+interface PlanFacts {
   /** The instance types of the NodePool, with their prices. */
   readonly instanceTypes: readonly InstanceType[];
   /** When the pods of the plan were created (ms), by "namespace/name". */

@@ -3,7 +3,7 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Interruption, InterruptionKind } from "./parse.ts";
 
 /** What a message is held against. */
-export interface Circumstances {
+interface Circumstances {
   /** Twelve digits: the account of the cluster; undefined when it is not known. */
   readonly account: string | undefined;
   /** Milliseconds since the epoch. */

@@ -9,7 +9,7 @@ import type { InterruptionKind } from "./parse.ts";
  * The consequence of one kind of interruption
  * (karpenter-provider-aws: pkg/controllers/interruption/controller.go, Controller.Reconcile).
  */
-export interface Consequence {
+interface Consequence {
   /** "CordonAndDrain" terminates the NodeClaim with a drain; "ForcefulTermination" waits for nothing. */
   readonly action: "NoAction" | "CordonAndDrain" | "ForcefulTermination";
   /**

@@ -1,7 +1,7 @@
 import type { InstanceStatus } from "../ports/fleet.ts";
 
 /** A problem of an instance: the metric's label `category`, and the kind of interruption. */
-export interface StatusProblem {
+interface StatusProblem {
   readonly category: "InstanceStatus" | "SystemStatus" | "EventStatus";
   readonly kind: "instance_status" | "system_status" | "event_status";
 }

@@ -32,7 +32,7 @@ export interface Interruption {
  * A message, or the sentence why it cannot be read. The caller logs and drops such a message, because a retry cannot
  * succeed.
  */
-export type Reading = { readonly interruption: Interruption } | { readonly problem: string };
+type Reading = { readonly interruption: Interruption } | { readonly problem: string };
 
 /**
  * Reads an interruption message. Lenient, because AWS changes its events: only the fields that matter are read, so that

@@ -21,7 +21,7 @@ import { alikeMembers, isComplete, launchHash, nextGroup } from "./plan.ts";
  */
 
 /** What the next step of a member is decided from. */
-export interface GroupView {
+interface GroupView {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly record: NodeClaimRecord;
@@ -65,7 +65,7 @@ export type GroupStep =
   | { readonly type: "Tag"; readonly record: NodeClaimRecord };
 
 /** What is decided for a member. */
-export type GroupDecision =
+type GroupDecision =
   | GroupStep
   /** Nothing to do until then, ms since the epoch. */
   | { readonly type: "Wait"; readonly waitUntil: number }

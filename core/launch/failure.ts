@@ -1,7 +1,7 @@
 import type { FleetResult } from "../model/fleet.ts";
 
 /** EC2's error for one offering that it did not give. */
-export type FleetError = FleetResult["errors"][number];
+type FleetError = FleetResult["errors"][number];
 
 export interface LaunchFailure {
   /** InsufficientCapacity removes the NodeClaim, so that its pods are planned again; CreateError is retried. */

@@ -12,10 +12,10 @@ import { reservedFirst, unreserved } from "./reserved.ts";
  * Maximum number of instance types in one CreateFleet
  * (karpenter-provider-aws: pkg/providers/instance/instance.go, maxInstanceTypes).
  */
-export const MAX_LAUNCH_TYPES = 60;
+const MAX_LAUNCH_TYPES = 60;
 
 /** The candidates to ask EC2 for, or which step left none. */
-export type Filtered =
+type Filtered =
   | { readonly ok: { readonly candidates: readonly LaunchCandidate[]; readonly capacityType: CapacityType } }
   | { readonly none: string };
 

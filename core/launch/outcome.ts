@@ -28,7 +28,7 @@ import { failureOf, type LaunchFailure } from "./failure.ts";
 import { marksOf, reservationOf } from "./marks.ts";
 
 /** What the NodeClaim's status, labels and annotations take from its instance. */
-export interface Launched {
+interface Launched {
   readonly providerID: string;
   readonly imageID: string;
   readonly capacity: ResourceList;
@@ -45,7 +45,7 @@ export interface LaunchOutcome {
   readonly unavailable: readonly UnavailableOffering[];
 }
 
-export interface LaunchContext {
+interface LaunchContext {
   readonly claim: NodeClaim;
   readonly nodeClass: EC2NodeClass;
   readonly instanceTypes: readonly InstanceType[];

@@ -71,7 +71,7 @@ export function overridesOf(
 }
 
 /** The place of a zone in the order that a request names zones in. */
-export type ZoneOrder = (zone: string) => number;
+type ZoneOrder = (zone: string) => number;
 
 /** The order of the request of one NodeClaim. */
 export const inOrderOf =

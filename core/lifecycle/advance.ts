@@ -170,7 +170,7 @@ function initialized({ cluster, name, commandId }: NodeClaimRecord, now: number)
 }
 
 /** When a NodeClaim expires, ms; undefined for "Never". */
-export function expiryOf(claim: NodeClaim): number | undefined {
+function expiryOf(claim: NodeClaim): number | undefined {
   const after = claim.spec.expireAfter ?? "720h";
   if (after === "Never") return undefined;
   const lifetime = parseDuration(after);

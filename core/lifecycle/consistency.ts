@@ -11,7 +11,7 @@ import { parseQuantity } from "../model/quantity.ts";
 const MIN_CAPACITY_SHARE = 0.9;
 
 /** Whether a node has the capacity that its NodeClaim promises; `issue` names the first resource that is short. */
-export interface Consistency {
+interface Consistency {
   readonly condition: ConditionChange;
   readonly issue?: string;
 }

@@ -38,7 +38,7 @@ const MIN_ACCIDENT_LOSS = 2;
  * Objects that lost their counterpart: `ended` is removed; `held` is kept, because so many lost at once look like an
  * accident that a person must judge.
  */
-export interface Lost<T> {
+interface Lost<T> {
   readonly ended: readonly T[];
   readonly held: readonly T[];
 }
@@ -126,7 +126,7 @@ export function stoppedMachines({ records, instances }: Inventory): readonly Nod
 }
 
 /** What to do about a registered node that has neither a NodeClaim nor an instance. */
-export interface OwnerlessNode {
+interface OwnerlessNode {
   readonly node: Node;
   /**
    * "delete" requests its deletion; "free" removes our finalizer from a node that is being deleted, because no other

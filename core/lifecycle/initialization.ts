@@ -7,7 +7,7 @@ import { parseQuantity } from "../model/quantity.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 
 /** Why a registered node is not initialized; `reason` is the reason of the NodeClaim's condition. */
-export interface NotInitialized {
+interface NotInitialized {
   readonly reason: "NodeNotReady" | "StartupTaintsExist" | "KnownEphemeralTaintsExist" | "ResourceNotRegistered";
   readonly message: string;
 }

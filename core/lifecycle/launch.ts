@@ -10,7 +10,7 @@ import { isLaunchGivenUp, isLaunchOverdue, UNTRIED_TIMEOUT_MS } from "./time-lim
 // A NodeClaim from its record until its instance is known.
 
 /** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
-export const LAUNCH_RETRY_MS = 10_000;
+const LAUNCH_RETRY_MS = 10_000;
 
 /** A NodeClaim that could not be created for long is given up, so that its pods are planned again. */
 export function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {

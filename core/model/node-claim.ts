@@ -12,7 +12,7 @@ export interface NodeClaimSpec {
   readonly terminationGracePeriod?: string;
 }
 
-export interface NodeClaimStatus {
+interface NodeClaimStatus {
   readonly providerID?: string;
   readonly imageID?: string;
   readonly nodeName?: string;

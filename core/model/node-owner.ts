@@ -7,7 +7,7 @@ import type { NodeClaim } from "./node-claim.ts";
  * (core/lifecycle/identity.ts). Before that it must be the only node of its providerID. Of several NodeClaims that name
  * one instance, the node is that one's which the lifecycle made the node's owner.
  */
-export interface NodeOwners {
+interface NodeOwners {
   /** The NodeClaim of a node; undefined when it has none. */
   readonly claimOf: (node: Node) => NodeClaim | undefined;
   /** Node name to why it is not clear whose node it is. */

@@ -1,13 +1,13 @@
 import type { Condition, KubernetesObject, ResourceList } from "./kubernetes.ts";
 import type { Taint } from "./taint.ts";
 
-export interface NodeSpec {
+interface NodeSpec {
   readonly providerID?: string;
   readonly taints?: readonly Taint[];
   readonly unschedulable?: boolean;
 }
 
-export interface NodeStatus {
+interface NodeStatus {
   readonly capacity?: ResourceList;
   readonly allocatable?: ResourceList;
   readonly conditions?: readonly Condition[];

@@ -3,7 +3,7 @@ import { oncePer } from "../lib/once-per.ts";
 import type { KubernetesObject } from "./kubernetes.ts";
 
 /** An object as readers may take it: a field is absent or has a value. */
-export interface WithoutNulls<T> {
+interface WithoutNulls<T> {
   /** The same object when it holds no null. */
   readonly object: T;
   /** Where a list holds a null, which is no item of any list; the item is left out of `object`. */

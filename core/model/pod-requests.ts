@@ -5,7 +5,7 @@ import type { Container, ContainerStatus, Pod, PodSpec } from "./pod.ts";
 import { addResources, formatResources, maxResources, parseResources, type Resources } from "./quantity.ts";
 
 /** What is counted of a pod. A template is counted by its `admittedSpec`. */
-export type PodWithRequests = Pick<Pod, "spec" | "status">;
+type PodWithRequests = Pick<Pod, "spec" | "status">;
 
 function isSidecar(container: Container): boolean {
   return container.restartPolicy === "Always";

@@ -1,7 +1,7 @@
 import type { Condition, KubernetesObject, LabelSelector, ObjectMeta, ResourceList } from "./kubernetes.ts";
 import type { Toleration } from "./taint.ts";
 
-export interface ResourceRequirements {
+interface ResourceRequirements {
   readonly requests?: ResourceList;
   readonly limits?: ResourceList;
   readonly claims?: readonly { readonly name: string }[];
@@ -34,7 +34,7 @@ export interface NodeSelectorTerm {
   readonly matchFields?: readonly NodeSelectorRequirement[];
 }
 
-export interface NodeAffinity {
+interface NodeAffinity {
   readonly requiredDuringSchedulingIgnoredDuringExecution?: { readonly nodeSelectorTerms: readonly NodeSelectorTerm[] };
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly { readonly weight: number; readonly preference: NodeSelectorTerm }[];
 }
@@ -115,7 +115,7 @@ export interface ContainerStatus {
   readonly restartCount?: number;
 }
 
-export interface PodStatus {
+interface PodStatus {
   readonly phase?: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
   readonly conditions?: readonly Condition[];
   readonly nominatedNodeName?: string;

@@ -3,7 +3,7 @@
 // node costs beside its instance from core/offerings/node-cost.ts.
 
 /** How a burstable type (T2, T3, T3a, T4g) is valued: with the surplus credits of its requests, or at its price. */
-export type BurstablePrice = "surplus" | "list";
+type BurstablePrice = "surplus" | "list";
 
 /** What an operator says a node costs beside its instance; docs/settings.md names the environment variables. */
 export interface CostSettings {

@@ -7,7 +7,7 @@ import type { CapacityReservation } from "../ports/cloud-inventory.ts";
  * EC2 terminates the instances of a capacity block from 30 minutes before its end; 10 minutes are left for the drain
  * (karpenter-provider-aws: pkg/apis/v1/ec2nodeclass_status.go, CapacityReservationFromEC2).
  */
-export const EXPIRING_MS = 40 * 60_000;
+const EXPIRING_MS = 40 * 60_000;
 
 /** Whether a reservation is a capacity block whose instances EC2 terminates soon. `now` in ms. */
 export function isExpiring({ reservationType, endTime }: Pick<ResolvedReservation, "reservationType" | "endTime">, now: number): boolean {

@@ -3,7 +3,7 @@ import { NODE_CLASS, REGION } from "../model/labels.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { CLUSTER_TAG } from "../model/tags.ts";
 
-export interface InstanceProfile {
+interface InstanceProfile {
   readonly name: string;
   readonly path: string;
   /** Name of the role without its path. */

@@ -2,7 +2,7 @@ import { BESIDE_READY, conditionOf } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 
-export interface NotReady {
+interface NotReady {
   readonly kind: "InsufficientCapacity" | "NodeClassNotReady" | "Refused";
   readonly reason: string;
   readonly message: string;

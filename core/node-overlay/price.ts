@@ -6,7 +6,7 @@ export const PRICE = /^\d+(\.\d+)?$/;
 export const PRICE_ADJUSTMENT = /^([+-]\d*\.?\d+|\+\d*\.?\d+%|-\d{1,2}(\.\d+)?%|-100%)$/;
 
 /** The field that a spec sets; at most one. */
-export interface PriceChange {
+interface PriceChange {
   readonly price?: string;
   readonly priceAdjustment?: string;
 }

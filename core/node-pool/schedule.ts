@@ -13,7 +13,7 @@ import type { NodePool } from "../model/node-pool.ts";
  *     "TZ=Europe/Berlin 0 19 * * 1-4 for 11h; 0 19 * * 5 for 59h"   nights and weekends
  *     "never"                                                 although the cluster has a schedule
  */
-export interface Schedule {
+interface Schedule {
   readonly zone: string;
   /** From each hit of the cron expression on; none for "never". */
   readonly windows: readonly { readonly cron: Cron; readonly lengthMs: number }[];

@@ -4,7 +4,7 @@ import { OS } from "../model/labels.ts";
 import { parseResources } from "../model/quantity.ts";
 
 /** What a burstable type charges for cpu. */
-export interface Burst {
+interface Burst {
   /** Milli-cpu that the price of the instance includes. */
   readonly baseline: number;
   /** USD per vCPU and hour above the baseline: surplus credits of the credit mode "unlimited". */

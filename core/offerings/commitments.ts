@@ -73,7 +73,7 @@ export function commitmentsOf(
 }
 
 /** What one commitment paid for when the account was read, USD per hour at on-demand prices. */
-export interface PaidReading extends SavingsPlan {
+interface PaidReading extends SavingsPlan {
   /** What no machine uses. */
   readonly left: number;
   /** By cluster, what its machines use. */

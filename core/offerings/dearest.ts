@@ -20,7 +20,7 @@ const typesByName: (types: readonly InstanceType[]) => ReadonlyMap<string, Insta
 );
 
 /** What is known of a machine: the labels of its node or NodeClaim, and the requirements of its NodeClaim. */
-export interface PricedMachine {
+interface PricedMachine {
   readonly labels: Readonly<Record<string, string>>;
   readonly requirements: readonly NodeSelectorRequirementWithMinValues[];
 }

@@ -20,7 +20,7 @@ const CPU_BANDS = [
 ] as const;
 
 /** Reserved milli-CPU; each band is rounded down to a whole number. */
-export function reservedMilliCpu(cpu: number): number {
+function reservedMilliCpu(cpu: number): number {
   const milli = cpu * 1000;
   let reserved = 0;
   let from = 0;

@@ -42,7 +42,7 @@ export function seenMemory(nodeClass: NotedClass): ReadonlyMap<string, string> {
   return new Map(Object.entries(notedTypes(nodeClass)).map(([type, { memory }]) => [type, memory]));
 }
 
-export interface Observation {
+interface Observation {
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   /** Estimated memory of a type, MiB; undefined for an unknown type. */

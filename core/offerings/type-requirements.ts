@@ -18,7 +18,7 @@ import type { Family } from "../node-class/family.ts";
 import type { CatalogueType, GpuFacts } from "./catalogue.ts";
 
 /** The zones in which a NodeClass can launch a type: names and ids. */
-export type UsableZones = readonly { readonly name: string; readonly zoneId: string }[];
+type UsableZones = readonly { readonly name: string; readonly zoneId: string }[];
 
 /** Requirements by key and then by joined values. Entries never change. */
 const known = new Map<string, Map<string, Requirement>>();

@@ -28,7 +28,7 @@ export function batchingWait(
 }
 
 /** What a batching window is judged by. Times are ms, since the epoch where they are points in time. */
-export interface BatchingWindow {
+interface BatchingWindow {
   readonly now: number;
   /** BATCH_IDLE_DURATION: the window ends when no pod has come for this long. */
   readonly idleMs: number;

@@ -25,7 +25,7 @@ export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueA
 /**
  * What a process remembers of its last check of a NodeClaim: the time that it was due, and when the next one is; ms.
  */
-export interface LastCheck {
+interface LastCheck {
   readonly dueAt: number;
   readonly wakeAt: number;
 }

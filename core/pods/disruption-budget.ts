@@ -8,7 +8,7 @@ import { isEvictable, isReschedulable } from "./predicates.ts";
  * The PodDisruptionBudgets that block a pod's eviction, as "namespace/name". With two or more ("multiple"), the API
  * refuses every eviction.
  */
-export interface PdbBlock {
+interface PdbBlock {
   readonly kind: "spent" | "multiple";
   readonly budgets: readonly string[];
 }

@@ -62,7 +62,7 @@ export function holdsNodeUntil(pod: Pod, now: number): number | undefined {
 }
 
 /** The pod is more than a minute past the end of its grace period. `now` in ms. */
-export function isStuck(pod: Pod, now: number): boolean {
+function isStuck(pod: Pod, now: number): boolean {
   return isTerminating(pod) && now - fromRfc3339(pod.metadata.deletionTimestamp) > STUCK_AFTER_MS;
 }
 

@@ -15,7 +15,7 @@ import { compatible, requirementsFrom } from "../requirements/requirements.ts";
  * Records of NodeClaims in flight whose instance the NodeClaims, as they were read, do not show: not launched, launched
  * since, or launched by an invocation that was killed before it wrote the NodeClaim.
  */
-export function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[]): readonly NodeClaimRecord[] {
+function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[]): readonly NodeClaimRecord[] {
   const launched = new Set(claims.flatMap(({ metadata, status }) => (status?.providerID ? [metadata.name] : [])));
   return records.filter(
     ({ name, terminating, initializedAt }) => terminating === undefined && initializedAt === undefined && !launched.has(name),

@@ -3,7 +3,7 @@
 // must not be known here.
 
 import type { InstanceType } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, MIN_VALUES_RELAXED, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
+import { INSTANCE_TYPE, MIN_VALUES_RELAXED, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { ClaimReason, NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { NodePool } from "../model/node-pool.ts";
@@ -11,7 +11,7 @@ import type { PlannedNodeClaim } from "../model/plan.ts";
 import { overlayAnnotations } from "../node-overlay/annotations.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
 
-export interface IntentFacts {
+interface IntentFacts {
   readonly cluster: string;
   /** The intentId: random, or derived from a decision so that repeated writes of the decision agree. */
   readonly id: string;
@@ -106,10 +106,4 @@ function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool, { 
 function instanceTypeRequirement(planned: PlannedNodeClaim) {
   const minValues = planned.requirements.find(({ key }) => key === INSTANCE_TYPE)?.minValues;
   return { key: INSTANCE_TYPE, operator: "In" as const, values: planned.instanceTypes, ...(minValues !== undefined && { minValues }) };
-}
-
-/** The capacity type of a planned NodeClaim, if only one is possible. */
-export function capacityTypeOf(planned: PlannedNodeClaim): string | undefined {
-  const requirement = planned.requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In");
-  return requirement?.values?.length === 1 ? requirement.values[0] : undefined;
 }

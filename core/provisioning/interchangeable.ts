@@ -2,7 +2,7 @@ import type { Pod } from "../model/pod.ts";
 import { podUid } from "../pods/predicates.ts";
 
 /** What a nomination can do for a pod that waits. */
-export interface Waiting {
+interface Waiting {
   readonly pod: Pod;
   /** False when kube-scheduler would not heed a nomination of the pod. */
   readonly isServed: boolean;

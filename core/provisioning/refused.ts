@@ -39,7 +39,7 @@ export function refusalsOf(podUids: readonly string[], records: readonly NodeCla
 }
 
 /** Pods for which no NodeClaim is planned now, because the API server would refuse it as it did the last one. */
-export interface RefusedPods {
+interface RefusedPods {
   /** Pod UID to the reason. */
   readonly reasons: ReadonlyMap<string, string>;
   /** When some of them are planned again, ms since the epoch. */

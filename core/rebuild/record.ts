@@ -15,7 +15,7 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { CLAIM_UID_TAG, LAUNCH_GROUP_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
 
 /** The facts of an instance that records keep. */
-export type RecordedInstance = KnownInstance;
+type RecordedInstance = KnownInstance;
 
 /** The facts that records keep, from an instance that EC2 lists. */
 export function recordedInstance(instance: Instance): RecordedInstance {

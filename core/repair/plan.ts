@@ -17,7 +17,7 @@ export interface Repair {
 }
 
 /** Unhealthy nodes to replace, and unhealthy nodes that stay because too many nodes are unhealthy. */
-export interface RepairPlan {
+interface RepairPlan {
   readonly repairs: readonly Repair[];
   readonly blocked: readonly Repair[];
 }

@@ -1,7 +1,7 @@
 import type { Condition } from "../model/kubernetes.ts";
 
 /** A condition of a node that is repaired by replacing the node, and how long it is tolerated before. */
-export interface RepairPolicy {
+interface RepairPolicy {
   readonly condition: string;
   readonly status: Condition["status"];
   readonly tolerationMs: number;

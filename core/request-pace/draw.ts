@@ -27,7 +27,7 @@ export const untouched = ({ burst }: RequestBucket, now: number): RequestPace =>
   ...{ version: 0, tokens: burst * MOST_SHARE, countedAt: now, share: MOST_SHARE, sharedAt: 0, toldUntil: 0 },
 });
 
-export interface Draw {
+interface Draw {
   /** The clock of the function that draws, ms since the epoch. */
   readonly now: number;
   /** Requests that are to be made now. */

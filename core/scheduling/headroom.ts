@@ -5,7 +5,7 @@ import type { Attempt } from "./attempt.ts";
 import type { NodeView } from "./problem/node-view.ts";
 
 /** Where pods went when some of them are virtual pods of CapacityBuffers. */
-export interface WithHeadroom {
+interface WithHeadroom {
   readonly attempt: Attempt;
   /** Real pods that were put on existing nodes before the attempt, by node name (NodeView.name). */
   readonly settled: ReadonlyMap<string, readonly Pod[]>;

@@ -9,7 +9,7 @@ import type { PreferencePolicy } from "./rules/preferences.ts";
 import { TrialCluster } from "./trial-cluster.ts";
 
 /** What a trial cluster may change. */
-export interface TrialOptions extends CostSettings {
+interface TrialOptions extends CostSettings {
   /** Names of nodes that the trial may remove, with the pods that would have to move. */
   readonly podsByNode: ReadonlyMap<string, readonly Pod[]>;
   /** Names of nodes that no pod may be moved to. */

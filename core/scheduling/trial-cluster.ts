@@ -22,7 +22,7 @@ interface PlacedPod {
 }
 
 /** The cost of removing nodes: what their pods would need besides the room of other nodes. */
-export interface Removal {
+interface Removal {
   /** Pods that no other node takes and no pool can launch a node for. */
   readonly unplaced: readonly Pod[];
   /** Number of new nodes, filled greedily one pod after another. */

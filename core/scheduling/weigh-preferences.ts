@@ -8,7 +8,7 @@ import { isSpread, type KeptRules, softRulesOf, withSoftRules } from "./rules/so
 import { bestAttempt, planCost } from "./search.ts";
 
 /** How much dearer than without them a plan may be for the sake of preferences, as a share of its cost. */
-export const DEFAULT_PREFERENCE_COST_SHARE = 0.1;
+const DEFAULT_PREFERENCE_COST_SHARE = 0.1;
 
 /**
  * Pods of one controller that are weighed. A rule that costs nothing for so many costs nothing for more; one that asks
@@ -32,7 +32,7 @@ export interface GivenUp {
   readonly costShare: number;
 }
 
-export interface Weighed {
+interface Weighed {
   readonly snapshot: Snapshot;
   readonly givenUp: readonly GivenUp[];
 }

@@ -62,7 +62,7 @@ interface OtherLists {
 }
 
 /** The lists as decisions may read them. */
-export interface Readable extends Required<Lists> {
+interface Readable extends Required<Lists> {
   readonly setAside: readonly SetAside[];
   /** Node name to the sentence why the node must not be disrupted. */
   readonly untouchable: ReadonlyMap<string, string>;

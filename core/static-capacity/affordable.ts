@@ -10,7 +10,7 @@ import { nodeViews } from "../scheduling/problem/node-view.ts";
 import { priceCapsLeft } from "../scheduling/problem/price-caps.ts";
 
 /** Nodes of a static pool that price caps leave room for. */
-export interface Affordable {
+interface Affordable {
   readonly count: number;
   /** The planned NodeClaim, near a cap with those of its instance types alone that the cap leaves to each node. */
   readonly planned: PlannedNodeClaim;

@@ -3,7 +3,7 @@ import { documentName, packCatalogue } from "#adapters/catalogue/document.ts";
 import { type Catalogue, compactRecord } from "#core/offerings/catalogue.ts";
 import type { CatalogDeps } from "./deps.ts";
 
-export type PriceDeps = Pick<CatalogDeps, "account" | "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
+type PriceDeps = Pick<CatalogDeps, "account" | "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
 
 /**
  * Reads the instance types, zones and prices of the account's region, and stores them for all functions. What cannot be

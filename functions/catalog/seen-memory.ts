@@ -8,7 +8,7 @@ import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 /** The nodes of a cluster, and the instance types of its region. */
-export interface Surroundings {
+interface Surroundings {
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   readonly catalogue: Catalogue;

@@ -8,7 +8,7 @@ import { incompatibility, requirementsFrom, requirementsFromLabels } from "#core
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
 
-export type ShiftDeps = Pick<CatalogDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "memory" | "log" | "now"> & {
+type ShiftDeps = Pick<CatalogDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "memory" | "log" | "now"> & {
   readonly zonalShift: ZonalShift;
 };
 

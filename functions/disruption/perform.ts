@@ -21,7 +21,7 @@ import { terminateClaim } from "../shared/terminate-claim.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { writeStatus } from "../shared/write-status.ts";
 
-export interface CommandContext {
+interface CommandContext {
   readonly lease: Lease;
   readonly state: ClusterState;
   readonly deps: ClusterDeps;

@@ -7,7 +7,7 @@ import { claimUncordon } from "./held-nodes.ts";
 import { NOT_INITIALIZED, recentRecords } from "./view.ts";
 
 /** What a check has found: when the next one is due; or that a reconcile is due, which begins with `state`. */
-export type Check = (Waiting & { readonly state?: never }) | { readonly nextCheckAt?: never; readonly state: ClaimState };
+type Check = (Waiting & { readonly state?: never }) | { readonly nextCheckAt?: never; readonly state: ClaimState };
 
 /**
  * Checks whether what a NodeClaim waits for has come: one call, which does not read the NodeClaim.

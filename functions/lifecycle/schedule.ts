@@ -11,7 +11,7 @@ const SAME_MOMENT_MS = 100;
 const MAX_TRIES = 2;
 
 /** When the next step of a NodeClaim is due, ms since the epoch, and what it waits for until then. */
-export interface Due {
+interface Due {
   readonly wakeAt: number;
   readonly waitsFor?: WaitsFor | undefined;
 }

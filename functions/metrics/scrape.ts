@@ -15,7 +15,7 @@ import { overlaidTypes } from "../shared/overlaid-types.ts";
 import type { ProcessMemory } from "../shared/process-memory.ts";
 
 /** What a scrape reads of a cluster; it writes nothing there. */
-export type ScrapedCluster = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "settings" | "now" | "metrics" | "log">;
+type ScrapedCluster = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "settings" | "now" | "metrics" | "log">;
 
 export interface ScrapeDeps {
   readonly clusters: () => Promise<readonly string[]>;
@@ -33,7 +33,7 @@ export interface ScrapeDeps {
 }
 
 /** What a scraper asks for. */
-export interface ScrapeRequest {
+interface ScrapeRequest {
   readonly clusters: readonly string[];
   readonly collections: readonly Collection[];
   readonly format: Format;

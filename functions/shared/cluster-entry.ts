@@ -23,7 +23,7 @@ const BEGINS_MS: Readonly<Record<WakeUp["kind"], number>> = { provision: 0, swee
  * cluster and function, which an account may not have, and wake-ups for pods would wait behind them. The order is that
  * of the names, so that each cluster keeps its place.
  */
-export function spread(sweeps: readonly WakeUp[]): readonly WakeUp[] {
+function spread(sweeps: readonly WakeUp[]): readonly WakeUp[] {
   const inOrder = [...sweeps].sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
   return inOrder.map((sweep, i) => ({ ...sweep, delayMs: (BEGINS_MS[sweep.kind] + (i * SWEEP_MS) / inOrder.length) % SWEEP_MS }));
 }

@@ -13,7 +13,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
  * rest cost what the overlap costs on demand, until the younger machines are consolidated.
  */
 
-export type PaidDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "now"> & {
+type PaidDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "now"> & {
   readonly account?: string;
   readonly settings: Pick<ClusterDeps["settings"], "savingsPlans" | "reservedInstances">;
   readonly store: Partial<Pick<NodeClaimStore, "getDocument">>;

@@ -10,7 +10,7 @@ export interface Account {
   readonly credentials: CredentialSource;
 }
 
-export type AccountOf = (cluster: ClusterConfig) => Account;
+type AccountOf = (cluster: ClusterConfig) => Account;
 
 /**
  * The account and credentials that reach a cluster: the functions' own, or those of the role that the cluster names.

@@ -7,7 +7,7 @@ import type { ClusterConfig } from "#settings/cluster-list.ts";
  * Where EKS's descriptions of clusters are remembered: most cold starts then need one look-up in the table, and neither
  * a call to EKS nor its client's code.
  */
-export interface FactsOptions {
+interface FactsOptions {
   readonly store: Pick<NodeClaimStore, "getDocument" | "putDocument">;
   readonly describe: (cluster: ClusterConfig) => Promise<ClusterFacts>;
   readonly log: Log;

@@ -6,7 +6,7 @@ const CHECK_MS = 10 * 60_000;
 /** The same after a request without an answer: the cluster may have been made again under its name. */
 const DOUBT_MS = 60_000;
 
-export interface KeptConnectionsOptions<C> {
+interface KeptConnectionsOptions<C> {
   /** What is known of a cluster; of a description that is older than `maxAgeMs` EKS is asked again. */
   readonly factsOf: (cluster: ClusterConfig, maxAgeMs?: number) => Promise<ClusterFacts>;
   /** Makes a connection; `lost` is called when a request of it has no answer. */

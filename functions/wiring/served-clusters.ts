@@ -4,7 +4,7 @@ import type { Log } from "#core/ports/log.ts";
 import type { ClusterConfig, WakeUpSource } from "#settings/cluster-list.ts";
 
 /** How long what was read is used. A cluster that is added or taken away waits for so long at most. */
-export const MAX_LIST_AGE_MS = 60_000;
+const MAX_LIST_AGE_MS = 60_000;
 /** Strange names, and a table that fails, are asked about no more often than this. */
 const MIN_READ_GAP_MS = 10_000;
 
@@ -21,7 +21,7 @@ export interface ServedClusters {
   only(): string | undefined;
 }
 
-export interface ServedClustersOptions {
+interface ServedClustersOptions {
   /** The variable CLUSTERS. */
   readonly variable: readonly ClusterConfig[];
   readonly records: Pick<ClusterRecords, "list">;

@@ -1,7 +1,7 @@
 import type { BundledPackage } from "./bundled-packages.ts";
 
 /** A file of the release and its SHA-256 in hex. */
-export interface Subject {
+interface Subject {
   readonly name: string;
   readonly sha256: string;
 }

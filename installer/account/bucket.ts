@@ -4,7 +4,7 @@ import { text } from "#adapters/aws/stack-outputs.ts";
 import type { Bucket } from "./ports.ts";
 
 /** The bucket of an account and region, one for all stacks. */
-export const bucketNameOf = (account: string, region: string): string => `karpenter-serverless-${account}-${region}`;
+const bucketNameOf = (account: string, region: string): string => `karpenter-serverless-${account}-${region}`;
 
 /** Uploads of a megabyte may take longer than a question. */
 const TIMEOUT_MS = 120_000;

@@ -132,7 +132,7 @@ export interface LoggedError {
 }
 
 /** A metric of CloudWatch, in points of one minute. */
-export interface MetricQuestion {
+interface MetricQuestion {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, string>>;
@@ -141,7 +141,7 @@ export interface MetricQuestion {
   readonly since: number;
 }
 
-export interface MetricPoint {
+interface MetricPoint {
   readonly at: number;
   readonly value: number;
 }

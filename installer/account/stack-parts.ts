@@ -2,7 +2,7 @@ import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "#infra/functions.t
 import type { StackResource } from "./ports.ts";
 
 /** A queue of a stack. */
-export interface StackQueue {
+interface StackQueue {
   /** As in "claims". */
   readonly name: string;
   readonly url: string;

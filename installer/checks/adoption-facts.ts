@@ -13,7 +13,7 @@ import type { Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
 
 /** A definition of a kind that Karpenter's objects have. */
-export interface DefinitionFacts {
+interface DefinitionFacts {
   readonly name: string;
   /** Versions in which objects are or were stored. */
   readonly storedVersions: readonly string[];

@@ -27,7 +27,7 @@ export interface Applied {
 }
 
 /** What is known of the webhook; the secret in its path is compared here and kept nowhere. */
-export interface WebhookFacts {
+interface WebhookFacts {
   readonly urls: readonly string[];
   /** Whether the path ends in the secret that the stack holds. */
   readonly hasToken: Observed<boolean>;
@@ -120,7 +120,7 @@ export async function examine(
 }
 
 /** What install's checks take as wanted, of an installation that is there. */
-export const wantedFor = (cluster: string, stackName: string, nodeRoles: readonly string[]): Wanted => ({
+const wantedFor = (cluster: string, stackName: string, nodeRoles: readonly string[]): Wanted => ({
   ...{ stackName, createNodeRoles: false, publicUrl: "functionUrl", notifyConcurrency: 0, admissionConcurrency: 0, admission: false },
   clusters: [{ name: cluster, sources: ["sweep"], auditPattern: "json", ...(nodeRoles.length > 0 && { nodeRoles: [...nodeRoles] }) }],
 });

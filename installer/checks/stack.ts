@@ -5,7 +5,7 @@ import type { ServedFacts } from "./served-line.ts";
 import { fault, note, of, ok, type Verdict } from "./verdict.ts";
 
 /** What is known of the stack that serves a cluster, or should. */
-export interface StackFacts {
+interface StackFacts {
   readonly cluster: string;
   readonly stackName: string;
   readonly stack: Observed<StackState | undefined>;

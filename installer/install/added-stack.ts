@@ -15,7 +15,7 @@ import type { InstallPorts } from "../account/ports.ts";
 import type { StackState } from "../account/stack-state.ts";
 import { deployStack } from "./deploy-stack.ts";
 
-export interface AddedStackOptions {
+interface AddedStackOptions {
   /** Those of the functions' stack. */
   readonly settings: DeploymentSettings;
   readonly cluster: ClusterSettings;
@@ -61,7 +61,7 @@ export async function deployAddedStack(
 }
 
 /** What the small stack of a cluster was deployed with. */
-export interface DeployedCluster {
+interface DeployedCluster {
   readonly cluster: ClusterSettings;
   readonly createNodeRoles: boolean;
 }

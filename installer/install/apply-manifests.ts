@@ -2,7 +2,7 @@ import { parseAllDocuments } from "yaml";
 import { VERSION_ANNOTATION } from "#infra/manifests.ts";
 import type { ClusterApi, KubeObject } from "../account/ports.ts";
 
-export interface Applying {
+interface Applying {
   readonly api: ClusterApi;
   readonly print: (line: string) => void;
   readonly sleep: (ms: number) => Promise<void>;

@@ -3,7 +3,7 @@ import type { StackEvent, Stacks } from "../account/ports.ts";
 import { isBegin, type StackState } from "../account/stack-state.ts";
 import { fixOf } from "./fixes.ts";
 
-export interface Deployment {
+interface Deployment {
   readonly name: string;
   readonly templateUrl: string;
   /** Throws where a stack of this name must not be touched. */

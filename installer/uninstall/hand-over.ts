@@ -11,7 +11,7 @@ import type { ClusterApi, KubeObject, Records } from "../account/ports.ts";
 import { isReady, type KarpenterDeployment, objectOf, replicasBefore, scaleUp } from "../migrate/karpenter-deployment.ts";
 import { type HeldLease, holdLease, runningLease } from "../migrate/karpenter-lease.ts";
 
-export interface HandOver {
+interface HandOver {
   readonly cluster: string;
   readonly api: ClusterApi;
   /** Undefined where the stack is gone. */

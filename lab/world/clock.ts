@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as turn } from "node:timers/promises";
 
-export interface Timer {
+interface Timer {
   cancel(): void;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Stop at this time (ms since the epoch), or as soon as the condition holds. Time never passes a given number. */
   readonly until?: number | (() => boolean);
   /** Stop when nothing has happened (see `touch`) for this long, ms. */
@@ -15,7 +15,7 @@ export interface RunOptions {
 }
 
 /** Why a run stopped: `until` was reached, the world was idle, no event was left, or `latest` was reached. */
-export type RunEnd = "until" | "idle" | "empty" | "latest";
+type RunEnd = "until" | "idle" | "empty" | "latest";
 
 /**
  * Virtual time: it jumps from event to event. Events run in the order of their time, then of their creation. An async

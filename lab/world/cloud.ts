@@ -17,7 +17,7 @@ import type { SimulatedInstance } from "./simulated-instance.ts";
 import type { Bootstrap } from "./user-data.ts";
 import type { LabWorld } from "./world.ts";
 
-export interface CloudOptions {
+interface CloudOptions {
   readonly catalogue: Catalogue;
   readonly kubelets: Kubelets;
   /** Other clusters whose machines are in this account, by name. */

@@ -4,7 +4,7 @@ import type { VirtualClock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
 /** What came of the requests of one action. */
-export interface RequestCount {
+interface RequestCount {
   /** Answered, and refused with RequestLimitExceeded. */
   passed: number;
   throttled: number;

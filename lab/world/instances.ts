@@ -19,7 +19,7 @@ const TERMINATED_AFTER_MS = 5_000;
 /** EC2 reports a terminated instance for about an hour. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
-export interface InstancesOptions {
+interface InstancesOptions {
   readonly kubelets: Kubelets;
   /** Other clusters whose machines are in the same account, by name. */
   readonly others?: ReadonlyMap<string, Joinable> | undefined;
@@ -41,7 +41,7 @@ export interface Joinable {
 }
 
 /** An instance to launch: one override of a fleet request, with its instance type and its price (USD per hour). */
-export interface InstanceLaunch {
+interface InstanceLaunch {
   readonly request: FleetRequest;
   readonly override: FleetOverride;
   readonly template: LaunchTemplate;

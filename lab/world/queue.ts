@@ -14,7 +14,7 @@ export interface Message {
   readonly sender?: string;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly delayMs?: number;
   /** FIFO: one message of a group at a time, in order. */
   readonly group?: string;
@@ -25,7 +25,7 @@ export interface SendOptions {
 }
 
 /** Faults of a queue. Each is asked once for each message; without one nothing goes wrong. */
-export interface QueueFaults {
+interface QueueFaults {
   /** How many more times the message is delivered. */
   duplicate?(body: string): number;
   /** How long the message is held back, ms, so that others overtake it. */

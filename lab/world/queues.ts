@@ -23,7 +23,7 @@ export const STACK_QUEUES = {
 } as const;
 
 /** How a queue starts its function. */
-export type EventSource = Pick<QueueOptions, "batchSize" | "maxConcurrency">;
+type EventSource = Pick<QueueOptions, "batchSize" | "maxConcurrency">;
 
 /**
  * The queues of the stack behind the WakeUps port.

@@ -5,7 +5,7 @@ import { withDefaults } from "#manifests/defaults.ts";
 import { admitted } from "./admission.ts";
 import type { Random } from "./random.ts";
 
-export type Verb = "create" | "update" | "delete";
+type Verb = "create" | "update" | "delete";
 
 /** A change of an object, reported after it was stored. `user` made the request, as an audit record would show. */
 export interface Change {
@@ -19,12 +19,12 @@ export interface Change {
 }
 
 /** Who writes, and through which subresource. */
-export interface Writer {
+interface Writer {
   readonly user: string;
   readonly subresource?: Change["subresource"];
 }
 
-export interface DeleteOptions {
+interface DeleteOptions {
   readonly namespace?: string | undefined;
   readonly uid?: string | undefined;
   readonly gracePeriodSeconds?: number | undefined;

@@ -11,12 +11,12 @@ import { type Random, seeded } from "./random.ts";
 import { type Change, type MutableObject, type ObjectStore, objectStore } from "./store.ts";
 
 /** An Event as `kubectl get events` would show it. */
-export interface RecordedEvent extends PublishedEvent {
+interface RecordedEvent extends PublishedEvent {
   readonly at: number;
 }
 
 /** One event of the world, for the timeline. */
-export interface Note {
+interface Note {
   readonly at: number;
   /** A few words: "launched nodeclaim". */
   readonly what: string;
@@ -26,7 +26,7 @@ export interface Note {
 }
 
 /** What a world is made of. */
-export interface WorldOptions {
+interface WorldOptions {
   readonly seed: number;
   /** Milliseconds since the epoch. */
   readonly start: number;

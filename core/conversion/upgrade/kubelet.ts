@@ -3,7 +3,7 @@ import type { ManifestDraft } from "../draft.ts";
 import { NODE_CLASS_KIND } from "../versions.ts";
 
 /** Kubelet settings of an old NodePool or Provisioner; in v1 they belong to EC2NodeClass. */
-export interface Kubelet {
+interface Kubelet {
   readonly settings: JsonObject;
   /** Their path in the given object. */
   readonly from: Path;

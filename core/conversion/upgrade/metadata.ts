@@ -30,7 +30,7 @@ const GONE = new Set([
 ]);
 
 /** Renamed labels, annotations and requirement keys; their meaning is unchanged. */
-export const RENAMED: Readonly<Record<string, string>> = {
+const RENAMED: Readonly<Record<string, string>> = {
   "karpenter.sh/provisioner-name": "karpenter.sh/nodepool",
   "karpenter.sh/do-not-consolidate": "karpenter.sh/do-not-disrupt",
   "karpenter.sh/do-not-evict": "karpenter.sh/do-not-disrupt",

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 
 /** The selector terms for a v1alpha1 selector, and what they do not cover. */
-export interface Terms {
+interface Terms {
   readonly terms: readonly JsonObject[];
   /** Sentences without the name of the field. */
   readonly problems: readonly string[];

@@ -125,7 +125,7 @@ export function poolBudgets(view: ClusterView, reason: DisruptionReason): Readon
 }
 
 /** Counts the nodes that a method chooses against the budgets of their pools. */
-export interface Allowance {
+interface Allowance {
   /** Takes one node from the pool's budget; returns false and takes none when the budget is spent. */
   take(pool: string): boolean;
   /** How many nodes of the pool the budget still allows. */

@@ -58,7 +58,7 @@ export interface Candidate extends CostedNode {
 }
 
 /** What findCandidates returns. */
-export interface Candidates {
+interface Candidates {
   /** In the order of NodeClaim names. */
   readonly all: readonly Candidate[];
   readonly blocked: readonly BlockedNode[];

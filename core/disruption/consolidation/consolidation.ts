@@ -35,7 +35,7 @@ import { tryRemoval } from "./simulate.ts";
  * replaced again and again by the cheapest, whose capacity runs out
  * (karpenter: pkg/controllers/disruption/consolidation.go, MinInstanceTypesForSpotToSpotConsolidation).
  */
-export const SPOT_TO_SPOT_MIN_TYPES = 15;
+const SPOT_TO_SPOT_MIN_TYPES = 15;
 
 /**
  * Why consolidation does not try a candidate; undefined when it may
@@ -169,7 +169,7 @@ function cheaperReplacements(
 }
 
 /** How `consolidate` treats replacements. */
-export interface ConsolidateOptions {
+interface ConsolidateOptions {
   /** Narrows a lone replacement further. */
   readonly narrow?: (replacement: Replacement) => Replacement | Blocked;
   /** How many replacements are allowed. Default 1, as in Karpenter. */

@@ -8,7 +8,7 @@ import { totalCost } from "../prices/cost.ts";
 import { type NodeSetProblem, type SavingsPotential, savingsRatio } from "./savings-potential.ts";
 
 /** Nodes of one set at most; the next pass removes more. */
-export const MAX_NODES = 1_000;
+const MAX_NODES = 1_000;
 /**
  * Characters of the names of all pods that a set moves, at most: one item of the table holds the command, which names
  * each pod and its destination. An item has at most 400 KB, and names that are random are stored in 0.8 bytes a

@@ -20,7 +20,7 @@ import { costed, totalCost } from "../prices/cost.ts";
 import type { DisruptionSettings } from "../settings.ts";
 
 /** The cluster that consolidation leads to. */
-export interface Destination {
+interface Destination {
   /** Candidates that cost more than the fresh plan's nodes in their place. A pod that is moved there moves again. */
   readonly go: readonly Candidate[];
   /** The most that removing all of `go` can save, USD per hour. */

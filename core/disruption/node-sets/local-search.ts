@@ -21,7 +21,7 @@ const MAX_NODES_PER_STEP = 4;
 const TRIAL_TOLERANCE = 0.05;
 
 /** A set of nodes that saves on the trial cluster and is worth a simulation. */
-export interface Proposal {
+interface Proposal {
   readonly candidates: readonly Candidate[];
   /** Net savings on the trial cluster, USD per hour (netSavings). */
   readonly net: number;

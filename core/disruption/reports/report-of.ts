@@ -11,7 +11,7 @@ import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type Dedu
 import { blockedGauges, budgetGauges, type Count, eligibleGauge, type Gauge, type Observation } from "./plan-gauges.ts";
 
 /** What a report needs of a pass; DisruptionPlan (plan.ts) has all of it. */
-export interface Reportable {
+interface Reportable {
   readonly view: ClusterView;
   readonly command?: CommandRecord;
   readonly blocked: readonly BlockedNode[];

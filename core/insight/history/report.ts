@@ -11,10 +11,10 @@ const DAY_MS = 24 * HOUR_MS;
  * For so long the saving of one consolidation is counted: what the cluster would have cost without it is not known
  * later, because its pods come and go. It is the default of CONSOLIDATION_HORIZON.
  */
-export const SAVING_COUNTS_MS = DAY_MS;
+const SAVING_COUNTS_MS = DAY_MS;
 
 /** Machines of one NodePool and capacity type on one day (UTC). */
-export interface ReportRow {
+interface ReportRow {
   readonly day: string;
   readonly nodePool: string;
   readonly capacityType: string;
@@ -133,7 +133,7 @@ const countsOf = (names: readonly string[]): Readonly<Record<string, number>> =>
 /** EC2's own code of an error, which says more than that a launch failed. */
 const failureOf = ({ reason, message }: LaunchFailed): string => /^([A-Z][A-Za-z.]+): /.exec(message)?.[1] ?? reason;
 
-export interface ReportInput {
+interface ReportInput {
   readonly cluster: string;
   /** ms. */
   readonly since: number;

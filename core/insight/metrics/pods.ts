@@ -70,7 +70,7 @@ export function podGauges({ now, pods, nodes, nodeClaims }: Snapshot, planned: P
 }
 
 /** One observation of how long a pod took. */
-export interface PodDuration {
+interface PodDuration {
   readonly name:
     | "pods_startup_duration_seconds"
     | "pods_bound_duration_seconds"

@@ -7,7 +7,7 @@ import { labelText } from "./labels.ts";
  * that an observation fell into ("le 0.5"; "le +Inf" above the last bound), which are not cumulative; a summary has
  * "count", "sum" and sketch parts ("q 12") of the last minutes.
  */
-export const TOTAL = "total";
+const TOTAL = "total";
 export const COUNT = "count";
 export const SUM = "sum";
 export const BUCKET = "le ";

@@ -10,7 +10,7 @@ import { stepText } from "./steps.ts";
 import type { BillLine, ChangeOverview, NodeChange } from "./types.ts";
 
 /** What a what-if asked and found. */
-export interface AnsweredWhatIf {
+interface AnsweredWhatIf {
   readonly texts: readonly string[];
   readonly warnings: readonly string[];
   readonly answer: WhatIf;

@@ -12,7 +12,7 @@ import { requirementsFrom } from "../../requirements/requirements.ts";
 import { isEphemeralTaint } from "../../scheduling/problem/node-view.ts";
 
 /** The offering that a NodeClaim is launched as. */
-export interface Purchase {
+interface Purchase {
   readonly type: InstanceType;
   readonly offering: Offering;
 }
@@ -46,7 +46,7 @@ function cheapestOf(purchases: readonly Purchase[]): Purchase | undefined {
 }
 
 /** A NodeClaim and its node. */
-export interface Pair {
+interface Pair {
   readonly claim: NodeClaim;
   readonly node: Node;
 }

@@ -13,7 +13,7 @@ import { chooseSurplus } from "../../static-capacity/surplus.ts";
 import { bind, buy, type Order, remove, type Stage } from "./stage.ts";
 
 /** The stage after one run of provisioning. */
-export interface Placed {
+interface Placed {
   readonly stage: Stage;
   /** Names of the NodeClaims that were created. */
   readonly claims: readonly string[];

@@ -19,7 +19,7 @@ import { withReservations } from "./reservations.ts";
  * Instance types that one claim may name
  * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go, MaxInstanceTypes).
  */
-export const MAX_INSTANCE_TYPES = 600;
+const MAX_INSTANCE_TYPES = 600;
 
 /** Types that the claim can be launched as under its final requirements, cheapest first, at most MAX_INSTANCE_TYPES. */
 function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): readonly number[] {

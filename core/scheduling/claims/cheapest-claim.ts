@@ -28,7 +28,7 @@ const YOUNGEST_SEEN = 128;
 const NO_QUOTES: readonly Quote[] = [];
 
 /** A planned claim that takes the pod. */
-export interface Placement {
+interface Placement {
   readonly claim: PlannedClaim;
   /** What the claim becomes with the pod. */
   readonly outcome: ClaimOutcome;

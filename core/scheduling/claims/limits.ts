@@ -15,7 +15,7 @@ import type { PlannedClaim } from "./planned-claim.ts";
  *   (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, subtractMax).
  * - "nothing": claims of a trial that is never launched.
  */
-export type Charge = "cheapest" | "largest" | "nothing";
+type Charge = "cheapest" | "largest" | "nothing";
 
 /** What is left of one pool's limits; amounts in the units of `Template.remaining`, in the order of `names`. */
 interface Account {

@@ -42,7 +42,7 @@ const COMMON_RESOURCES: ReadonlySet<string> = new Set(["cpu", "memory", "pods", 
 const NO_ITEM = -1;
 
 /** A limit on pods of a topology group on one host. */
-export interface HostRule {
+interface HostRule {
   /** Index of the TopologyGroup. */
   readonly group: number;
   /** Number of pods of the group that the host may have before one more of the item's pods is added. */

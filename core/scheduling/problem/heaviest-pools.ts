@@ -5,7 +5,7 @@ import type { SchedulingProblem } from "./problem.ts";
 import { byRank, type Template } from "./template.ts";
 
 /** The pools whose weight decides that they launch a node for a pod. */
-export interface HeaviestPools {
+interface HeaviestPools {
   /** Pools of one weight, the heaviest of which some can launch a node for the pod; in the order of trying. */
   readonly pools: readonly Template[];
   /** The pod's requirements with those of its volumes. */

@@ -67,7 +67,7 @@ export interface SchedulingProblem {
 }
 
 /** SolveOptions with defaults filled in. */
-export interface ProblemOptions extends CostSettings {
+interface ProblemOptions extends CostSettings {
   readonly policy: ClassOptions["policy"];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";

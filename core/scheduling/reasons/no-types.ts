@@ -9,7 +9,7 @@ import { RequirementSets } from "../tables/requirement-sets.ts";
 import { typeTable } from "../tables/type-table.ts";
 
 /** A NodePool from which no node can be launched now, whatever pods ask for. */
-export interface PoolWithoutTypes {
+interface PoolWithoutTypes {
   readonly pool: NodePool;
   /** Instance types are left, but too few for minValues. */
   readonly byMinValues: boolean;

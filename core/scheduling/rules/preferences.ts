@@ -159,7 +159,7 @@ export function isEmptyTerm({ matchExpressions, matchFields }: NodeSelectorTerm)
 }
 
 /** Whether every requirement of a term is valid; no node meets a term with an invalid one. */
-export function isReadableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
+function isReadableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
   return (matchExpressions ?? []).every(isReadable);
 }
 

@@ -14,7 +14,7 @@ import { instanceTypesFor } from "../../shared/instance-types.ts";
 import { overlaidTypes } from "../../shared/overlaid-types.ts";
 
 /** What a launch is rendered from, and its outcome read with. */
-export interface LaunchView {
+interface LaunchView {
   readonly nodeClass: EC2NodeClass | undefined;
   readonly instanceTypes: readonly InstanceType[];
   readonly unavailable: readonly UnavailableOffering[];

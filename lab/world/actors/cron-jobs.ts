@@ -8,7 +8,7 @@ const DELAY_MS = 20;
 const CONTROLLER = "cronjob-controller";
 
 /** When the schedule hits first after a time (ms); undefined when it never does or cannot be read. */
-export function nextRun({ spec: { schedule, timeZone = "UTC" } }: CronJob, after: number): number | undefined {
+function nextRun({ spec: { schedule, timeZone = "UTC" } }: CronJob, after: number): number | undefined {
   const [, every, unit = "s"] = /^@every (\d+)([hms])$/.exec(schedule) ?? [];
   if (every !== undefined) return after + Number(every) * ({ h: 3_600_000, m: 60_000 }[unit] ?? 1_000);
   const cron = parseCron(schedule);

@@ -12,7 +12,7 @@ export const PREEMPTED = "PreemptionByScheduler";
 const PRIORITY_OFFSET = 2 ** 31;
 
 /** The node that a pod gets once its victims are gone. */
-export interface Preemption {
+interface Preemption {
   readonly room: Room;
   readonly victims: readonly Pod[];
 }
@@ -24,7 +24,7 @@ export const isPreempted = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === PREEMPTED) ?? false;
 
 /** Why a room refuses the pod in a cluster where the room replaces its node. */
-export type Filter = (room: Room) => Refusal | undefined;
+type Filter = (room: Room) => Refusal | undefined;
 
 /**
  * Why the pod may not preempt: its policy is Never, or a victim of an earlier preemption still terminates on its
@@ -46,7 +46,7 @@ export function eligibility(
 }
 
 /** The room without some of its pods. */
-export const without = ({ node, pods }: Room, isRemoved: (pod: Pod) => boolean): Room =>
+const without = ({ node, pods }: Room, isRemoved: (pod: Pod) => boolean): Room =>
   roomWith(
     node,
     pods.filter((pod) => !isRemoved(pod)),
@@ -83,7 +83,7 @@ export function preemption(
   return { chosen: draw(best), reasons };
 }
 
-export interface PreemptionCandidate extends Preemption {
+interface PreemptionCandidate extends Preemption {
   /** The criteria in their order; less is better. */
   readonly cost: readonly number[];
 }

@@ -30,7 +30,7 @@ const SYSTEM_DEFAULTS = [
 ];
 
 /** What the scores of a pod need besides the nodes. */
-export interface ScoreContext {
+interface ScoreContext {
   readonly namespaceLabels: (namespace: string) => Readonly<Record<string, string>>;
   /** The selectors of the pod's Services and controller: a default spread counts the pods that all of them select. */
   readonly ownSelectors: readonly LabelSelector[];

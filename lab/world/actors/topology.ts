@@ -7,7 +7,7 @@ import { isTerminating } from "./actor.ts";
 import { selectsNode, untolerated } from "./placement.ts";
 
 /** A node with its pods. */
-export interface PlacedPods {
+interface PlacedPods {
   readonly node: Node;
   readonly pods: readonly Pod[];
 }
