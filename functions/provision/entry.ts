@@ -9,6 +9,7 @@ import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { provision } from "./provision.ts";
+import { publishOutcome } from "./publish-outcome.ts";
 import { keepReplicas } from "./static.ts";
 
 /**
@@ -25,11 +26,11 @@ export const provisionEntry = (deps: EntryDeps) =>
         const row = PROVISION_CAUSES[reason.cause];
         if (row.usesKnownDefinitions && isCovered(sentAt, memory.recall("fullRead", now()), now())) return;
         const began = now();
-        await plan(reason, cluster);
+        await provisionPass(reason, cluster);
         // A pass about one node reads no pods when the node alone is awaited.
         if (row.check !== "node") keepFullRead(began, cluster);
       },
-      onSweep: (cluster) => plan({ cause: "Sweep" }, cluster),
+      onSweep: (cluster) => provisionPass({ cause: "Sweep" }, cluster),
       sweepOf: (cluster) => ({ kind: "provision", cluster, cause: "Sweep" }),
       inOrder: true,
     },
@@ -40,9 +41,10 @@ export const provisionEntry = (deps: EntryDeps) =>
  * Plans for pods before it counts replicas, because users wait for pods. Plans nothing while a Karpenter runs, or while
  * the cluster is being taken from the stack.
  */
-async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
+export async function provisionPass(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
   if (cluster.isLeaving) return;
-  await provision(reason, cluster);
+  const committed = await provision(reason, cluster);
+  if (committed !== undefined) await publishOutcome(committed, cluster);
   if (cluster.settings.staticCapacity && !(await isPausedForKarpenter(cluster))) await keepReplicas(cluster);
 }
 

@@ -31,14 +31,14 @@ import { andOthers, reportPlan, reportWaiting } from "./report-plan.ts";
 const BUYING_LEASE_AGE_MS = 5_000;
 
 /** The cluster as it was read for a plan. */
-export interface Reading {
+interface Reading {
   readonly state: ClusterState;
   /** The snapshot that was planned for. */
   readonly snapshot: Snapshot;
 }
 
 /** A plan whose records are written. */
-export interface Planned {
+interface Planned {
   readonly kind: "planned";
   readonly plan: Plan;
   /** The part of the plan that is published on pods. */

@@ -5,7 +5,6 @@ import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { isHeldOpen, isIdle, pendingCheck, readTable, windowLeft } from "./check.ts";
 import { makePlan, type Outcome, type PlanOptions } from "./plan.ts";
-import { publishOutcome } from "./publish-outcome.ts";
 
 /**
  * The longest rest of a batching window that is waited for here, ms: over the queues it takes at least two seconds to
@@ -35,26 +34,31 @@ interface Planning extends PlanOptions {
   readonly hasRested: boolean;
 }
 
+/** What a pass has read and planned, to be published. */
+export type Committed = Extract<Outcome, { readonly kind: "waiting" | "planned" }>;
+
 type Pass =
   | Check
   | Planning
-  | { readonly state: "commit"; readonly outcome: Extract<Outcome, { readonly kind: "waiting" | "planned" }> }
-  | { readonly state: "end" };
+  | { readonly state: "commit"; readonly outcome: Committed }
+  | { readonly state: "end"; readonly outcome?: Committed };
 
 const END: Pass = { state: "end" };
 
 /**
  * One pass of provisioning: checks whether pods wait for a plan, plans nodes for those that fit on none, writes a
- * record of intent for each NodeClaim and wakes the lifecycle for it, then publishes. It launches nothing itself. A
- * kill after the records are written costs only time, because the lifecycle's sweep takes up records that are overdue.
+ * record of intent for each NodeClaim and wakes the lifecycle for it. It launches nothing itself. A kill after the
+ * records are written costs only time, because the lifecycle's sweep takes up records that are overdue.
+ * @returns what is to be published, after the lease is released, so that no other decision waits for it
  */
-export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
+export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<Committed | undefined> {
   let pass: Pass = await begin(reason, deps);
   while (pass.state !== "end") {
     if (pass.state === "check") pass = await check(pass, deps);
     else if (pass.state === "plan") pass = await plan(pass, reason, deps);
     else pass = await commit(pass.outcome, deps);
   }
+  return pass.outcome;
 }
 
 /** A cluster with CapacityBuffers is planned for each time, because their virtual pods are in no list. */
@@ -105,13 +109,11 @@ async function plan(pass: Planning, reason: WakeUpReason<"provision">, deps: Clu
   }
 }
 
-/** Publishes after the lease is released, so that no other decision waits for it. */
-async function commit(outcome: Extract<Outcome, { readonly kind: "waiting" | "planned" }>, deps: ClusterDeps): Promise<Pass> {
+async function commit(outcome: Committed, deps: ClusterDeps): Promise<Pass> {
   if (outcome.kind === "waiting") await wake({ ...PODS_COMING, delayMs: outcome.ms }, deps);
   else if (Object.keys(outcome.plan.podErrors).length === 0) deps.memory.keep("fullyPlaced", true, deps.now());
   else deps.memory.forget("fullyPlaced");
-  await publishOutcome(outcome, deps);
-  return END;
+  return { state: "end", outcome };
 }
 
 /** Waits for the rest of a batching window when it is short; whether it did. */

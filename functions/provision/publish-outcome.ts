@@ -2,12 +2,12 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { nominateNodes } from "./nominate.ts";
-import type { Planned, Reading } from "./plan.ts";
 import { publishPodEvents, publishPoolEvents } from "./plan-events.ts";
+import type { Committed } from "./provision.ts";
 import { recordWaits } from "./record-waits.ts";
 
 /** Writes nominations, events, the history and statuses of what a pass has read and planned. */
-export async function publishOutcome(outcome: Reading & ({ readonly kind: "waiting" } | Planned), deps: ClusterDeps): Promise<void> {
+export async function publishOutcome(outcome: Committed, deps: ClusterDeps): Promise<void> {
   const { state, snapshot } = outcome;
   await nominateNodes(snapshot, deps);
   await reportSetAside(state.setAside, deps);

@@ -25,7 +25,7 @@ import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Instance } from "#core/model/instance.ts";
 import { disrupt } from "#functions/disruption/disrupt.ts";
 import { sweep } from "#functions/lifecycle/sweep.ts";
-import { provision } from "#functions/provision/provision.ts";
+import { provisionPass } from "#functions/provision/entry.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { forDecision } from "#functions/wiring/decision.ts";
@@ -64,7 +64,7 @@ const FORGOTTEN_MS = 80_000;
 
 type Sweep = (deps: LifecycleDeps) => Promise<void>;
 const SWEEPS: Readonly<Record<string, Sweep>> = {
-  provision: (deps) => provision({ cause: "Sweep" }, deps),
+  provision: (deps) => provisionPass({ cause: "Sweep" }, deps),
   disruption: (deps) => disrupt({ cause: "Sweep" }, deps),
   lifecycle: sweep,
 };
@@ -166,7 +166,7 @@ async function measure(fn: string, kubeconfig: string, tablePath: string): Promi
   }
   if (fn === "provision") {
     await inParallel(CHANGED, 12, (i) => unschedulable(hands, size.pods + i));
-    await run(`warm, ${CHANGED} new pods planned`, (deps) => provision({ cause: "PodsUnschedulable", detail: String(CHANGED) }, deps));
+    await run(`warm, ${CHANGED} new pods planned`, (deps) => provisionPass({ cause: "PodsUnschedulable", detail: String(CHANGED) }, deps));
   }
   table.close();
 }

@@ -20,7 +20,7 @@ import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Kind, Kinds } from "#core/ports/kubernetes.ts";
 import { disrupt } from "#functions/disruption/disrupt.ts";
 import { sweep } from "#functions/lifecycle/sweep.ts";
-import { provision } from "#functions/provision/provision.ts";
+import { provisionPass } from "#functions/provision/entry.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
@@ -41,7 +41,7 @@ const NEW_PODS = 100;
 
 type Sweep = (deps: LifecycleDeps) => Promise<void>;
 const SWEEPS: Readonly<Record<string, Sweep>> = {
-  provision: (deps) => provision({ cause: "Sweep" }, deps),
+  provision: (deps) => provisionPass({ cause: "Sweep" }, deps),
   disruption: (deps) => disrupt({ cause: "Sweep" }, deps),
   lifecycle: sweep,
 };
@@ -250,7 +250,7 @@ async function measure(name: string): Promise<void> {
       const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", lastTransitionTime: "2026-01-02T03:04:05Z" }];
       unbound.push({ ...pod, spec: free, status: { phase: "Pending", conditions } });
     }
-    await run(`${NEW_PODS} new pods, warm`, () => provision({ cause: "PodsUnschedulable", detail: String(NEW_PODS) }, deps));
+    await run(`${NEW_PODS} new pods, warm`, () => provisionPass({ cause: "PodsUnschedulable", detail: String(NEW_PODS) }, deps));
   }
 }
 
