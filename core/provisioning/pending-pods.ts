@@ -9,12 +9,12 @@ export function arrivalOf({ metadata, status }: Pod): number {
   return fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime ?? metadata.creationTimestamp);
 }
 
-/** No machine boots faster: its node is looked for in vain before. */
+/** No machine boots faster: its node cannot be there before. */
 export const MIN_BOOT_MS = 10_000;
 
 /**
- * The pods that a plan may have to do something about, of those that are not bound: without those whose node is on its
- * way, because no other pod can have taken their places yet.
+ * The unbound pods that may need a plan: without pods whose node is on its way, because no other pod can have taken
+ * their places yet.
  */
 export function openPods(unbound: readonly Pod[], records: readonly NodeClaimRecord[], now: number): readonly Pod[] {
   const booting = records.filter(({ launchedAt, initializedAt }) => initializedAt === undefined && now - (launchedAt ?? now) < MIN_BOOT_MS);
@@ -23,9 +23,9 @@ export function openPods(unbound: readonly Pod[], records: readonly NodeClaimRec
 }
 
 /**
- * The pods of going nodes that a plan may have to do something about: without those whose new node is on its way. They
- * are bound where they are until it takes pods, and when another pod has taken their places by then, kube-scheduler
- * gives the pods up that follow them.
+ * The pods of leaving nodes that may need a plan: without pods whose new node is on its way. They are bound where they
+ * are until it takes pods, and when another pod has taken their places by then, kube-scheduler gives the pods up that
+ * follow them.
  */
 export function movingPods(pods: readonly Pod[], records: readonly NodeClaimRecord[], now: number): readonly Pod[] {
   const places = underWay(records, now);
@@ -34,7 +34,7 @@ export function movingPods(pods: readonly Pod[], records: readonly NodeClaimReco
 
 /**
  * Whether a node that is not initialized is the one that all of these pods wait for. That it is registered is then no
- * news for them: nothing is to be told apart by nominations, and a plan is made when it is initialized.
+ * news for them: nominations have nothing to distinguish, and a plan is made when it is initialized.
  */
 export function waitForOneNode(pods: readonly Pod[], records: readonly NodeClaimRecord[], now: number): boolean {
   const places = underWay(records, now);

@@ -24,7 +24,7 @@ const FIELDS = { controller: "audit" };
 
 /**
  * Turns a delivery of EKS audit records into wake-ups. It takes any value, because anybody may invoke a function by
- * hand. A record that cannot be read is told and stops no other. A delivery that cannot be read wakes the planner of
+ * hand. A record that cannot be read is logged and stops no other. A delivery that cannot be read wakes the planner of
  * every cluster, since it may have been about any; it is not retried, because it would be no more readable.
  */
 export async function listen(event: unknown, deps: ListenDeps): Promise<void> {

@@ -45,14 +45,14 @@ export async function markShiftedZones({ zonalShift, ...deps }: ShiftDeps): Prom
     await store.markUnavailable(cluster.name, shiftedZoneMarks(name, Math.min(until, at + RENEWED_FOR_MS)));
     active.add(name);
   }
-  await tellOfChanges(active, deps);
+  await publishChanges(active, deps);
 }
 
 /**
- * Tells NodePools which zones are shifted since the last sweep, and which are no longer. The table remembers them; what
- * is told is remembered afterwards, so that a killed sweep tells it again and not never.
+ * Publishes on NodePools which zones are shifted since the last sweep, and which are no longer. The table has the list
+ * of shifted zones. It is written after the events, so that the sweep after a kill publishes them again.
  */
-async function tellOfChanges(active: ReadonlySet<string>, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
+async function publishChanges(active: ReadonlySet<string>, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
   const { cluster, store } = deps;
   const name = `zonal-shift/${cluster.name}`;
   const before = await readDocument(deps, { name, what: "The list of shifted zones", parse: parsed });
@@ -62,11 +62,11 @@ async function tellOfChanges(active: ReadonlySet<string>, deps: Omit<ShiftDeps, 
   if (began.length === 0 && ended.length === 0) return;
   for (const zone of began) {
     const message = `Zonal shift moves the cluster away from ${zone}: no nodes are launched there`;
-    await tell({ type: "Warning", reason: "ZonalShiftActive", message }, zone, deps);
+    await publish({ type: "Warning", reason: "ZonalShiftActive", message }, zone, deps);
   }
   for (const zone of ended) {
     const message = `Zonal shift away from ${zone} has ended: nodes are launched there again`;
-    await tell({ type: "Normal", reason: "ZonalShiftCleared", message }, zone, deps);
+    await publish({ type: "Normal", reason: "ZonalShiftCleared", message }, zone, deps);
   }
   const zones = [...active].sort();
   await store.putDocument(name, new TextEncoder().encode(JSON.stringify(zones)), zones.join(",") || "none");
@@ -78,7 +78,7 @@ function parsed(bytes: Uint8Array): readonly string[] | undefined {
 }
 
 /** Writes a log line, and an event for each NodePool that may launch nodes in the zone. */
-async function tell(event: Omit<PublishedEvent, "about">, zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
+async function publish(event: Omit<PublishedEvent, "about">, zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
   deps.log.info(event.message, { zone });
   for (const { metadata, spec } of await deps.kubernetes.list("NodePool")) {
     const wanted = requirementsFrom(spec.template.spec.requirements);

@@ -26,7 +26,7 @@ import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
-import { tellPrice } from "../shared/stack-price.ts";
+import { writePrice } from "../shared/stack-price.ts";
 import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
@@ -153,7 +153,7 @@ async function report(plan: DisruptionPlan, { state, records }: Scene, began: nu
   for (const { metric, labels, value } of counts) deps.metrics.count(metric, labels, value);
   for (const { metric, labels, value } of observations) deps.metrics.observe(metric, labels, value);
   deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
-  await tellPrice(priceOfNodes(state.snapshot), deps);
+  await writePrice(priceOfNodes(state.snapshot), deps);
   const drifted = driftedClaims({ ...state, records, now: deps.now() });
   // While a command is validated no method runs, so little is known of why nodes stay.
   if (plan.passes.length > 0) await keepStays(plan.blocked, deps);

@@ -105,7 +105,7 @@ function changeConditions(
 
 /**
  * Kubelets and the lifecycle write these objects all the time: a change is tried on the object as this pass has listed
- * it, and after a conflict on one that is read anew. An object that is gone needs no mark.
+ * it, and after a conflict on one that is read again. An object that is gone needs no mark.
  */
 async function persist<T>(listed: T | undefined, change: (listed: T | undefined) => Promise<void>): Promise<void> {
   let first = listed;

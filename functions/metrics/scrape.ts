@@ -40,8 +40,8 @@ interface ScrapeRequest {
 }
 
 /**
- * Prometheus gives a scrape 10 s unless it is told otherwise. A cluster that takes longer to answer is told as not
- * synced, and the other clusters' metrics go out.
+ * Prometheus gives a scrape 10 s unless it is configured otherwise. A cluster that takes longer to answer counts as
+ * not synced, and the other clusters' metrics go out.
  */
 const MAX_CLUSTER_MS = 8_000;
 const LATE = `The cluster did not answer within ${MAX_CLUSTER_MS / 1_000} s.`;

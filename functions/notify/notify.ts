@@ -55,7 +55,7 @@ async function ring(cluster: string, request: JsonObject, deps: NotifyDeps): Pro
 
 /**
  * Delays wake-ups until the write has happened. Nodes that are created or become Ready need no delay, because pods
- * wait for them, and the lifecycle looks again when it does not see what was told of. The queues delay wake-ups of
+ * wait for them, and the lifecycle checks again when it does not see the change. The queues delay wake-ups of
  * other kinds themselves.
  */
 function afterTheWrite(wakeUp: WakeUp, request: JsonObject, signal: Signal): WakeUp {

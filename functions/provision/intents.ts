@@ -20,7 +20,7 @@ interface IntentOptions {
 
 /**
  * The intents of a plan, in the order of its NodeClaims. A NodeClaim that the API server would refuse is left out of
- * the plan, and its pods are told why.
+ * the plan, and its pods get the reason.
  */
 export function intentsOf(
   plan: Plan,

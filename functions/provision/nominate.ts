@@ -4,9 +4,9 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { heedsNominations, nominatePods } from "../shared/nominate-pods.ts";
 
 /**
- * Tells kube-scheduler the nodes that pods were planned for. A kill costs only the hint, and a pod that was written
- * meanwhile is left to the next pass: kube-scheduler clears the field when it tries the pod in vain, so each pass sets
- * what is missing.
+ * Nominates the nodes that pods were planned for, for kube-scheduler. A kill costs only the hint, and a pod that was
+ * written meanwhile is left to the next pass: kube-scheduler clears the field when it tries the pod in vain, so
+ * each pass sets what is missing.
  */
 export async function nominateNodes(snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
   const nominations = nodeNominations(snapshot);

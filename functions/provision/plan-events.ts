@@ -7,11 +7,11 @@ import { poolsWithoutTypes } from "#core/scheduling/reasons/no-types.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 
-// The events that tell users of a plan.
+// The events of a plan.
 
 /**
- * Tells NodePools from which no node can be launched, when pods are left: then it may be why. Karpenter's window is a
- * minute; here the table remembers the event, and ten minutes cost a tenth.
+ * Publishes an event on each NodePool from which no node can be launched, when pods are left: it may be why.
+ * Karpenter's window is a minute; here the table remembers the event, and ten minutes cost a tenth.
  */
 export async function publishPoolEvents(snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
   for (const { pool, byMinValues } of poolsWithoutTypes(snapshot, deps.settings)) {

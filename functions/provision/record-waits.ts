@@ -16,7 +16,7 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Machines that one pass tells about, each a query and a write; each tenant's first, and the next pass goes on. No
+ * Machines that one pass records, each a query and a write; each tenant's first. The next pass records the others. No
  * benchmark has tuned it.
  */
 const MAX_PLACES = 50;
@@ -24,12 +24,13 @@ const TURN_MS = 60_000;
 
 /**
  * Writes into the history which pods wait, and why or for which machine. What it says already is read first, so that a
- * wait of hours costs a few writes. No record tells of these pods; a kill costs an entry that the next pass writes.
+ * wait of hours costs a few writes. No NodeClaim record has these pods; a kill costs an entry, which the next pass
+ * writes.
  */
 export async function recordWaits(plan: Plan, snapshot: Snapshot, records: readonly NodeClaimRecord[], deps: ClusterDeps): Promise<void> {
   const { store, memory } = deps;
   const at = deps.now();
-  const places = placesToTell(plan, snapshot, (pod) => memory.recall("recordedPlaces", at, { key: podUid(pod) }), at);
+  const places = placesToRecord(plan, snapshot, (pod) => memory.recall("recordedPlaces", at, { key: podUid(pod) }), at);
   const abouts = await Promise.all(places.map((place) => entryOf(place, records, at, deps)));
   const entries = [...(await waitsOf(plan, snapshot, at, deps)), ...abouts.filter((entry) => entry !== undefined)];
   if (entries.length > 0) await store.addHistory(entries);
@@ -59,7 +60,12 @@ async function waitsOf(
 }
 
 /** The machines that pods wait for, with those pods of which this process has not recorded it. */
-function placesToTell(plan: Plan, snapshot: Snapshot, recorded: (pod: Pod) => ToldPlace | undefined, at: number): readonly WaitingPlace[] {
+function placesToRecord(
+  plan: Plan,
+  snapshot: Snapshot,
+  recorded: (pod: Pod) => ToldPlace | undefined,
+  at: number,
+): readonly WaitingPlace[] {
   const places = waitingPlaces(plan, snapshot)
     .map((place) => ({ ...place, pods: place.pods.filter((pod) => !isToldOf(recorded(pod), subjectOfMachine(place), at)) }))
     .filter(({ pods }) => pods.length > 0);
@@ -67,7 +73,7 @@ function placesToTell(plan: Plan, snapshot: Snapshot, recorded: (pod: Pod) => To
   return roundRobin(places, tenant, Math.floor(at / TURN_MS)).slice(0, MAX_PLACES);
 }
 
-/** Undefined when the history tells of each of the pods already: another process may have written it. */
+/** Undefined when the history has an entry for each of the pods: another process may have written it. */
 async function entryOf(
   place: WaitingPlace,
   records: readonly NodeClaimRecord[],
@@ -81,7 +87,7 @@ async function entryOf(
     ...(node !== undefined && { node }),
     isReady,
   };
-  // No entry that is older than a pod tells of it.
+  // No entry about a pod is older than the pod.
   const created = pods.map(({ metadata }) => fromRfc3339(metadata.creationTimestamp)).filter((ms) => !Number.isNaN(ms));
   const since = Math.max(at - DAY_MS, Math.min(at, ...created));
   const known = await store.history(cluster.name, { since, until: at + 1, about: subjectOfMachine(place) });

@@ -11,7 +11,7 @@ interface PlanParts {
   readonly plan: Plan;
   /** Without virtual pods. */
   readonly real: Plan;
-  /** Without errors that the next look may find gone. */
+  /** Without errors that the next plan may not have. */
   readonly final: Plan;
   readonly records: readonly NodeClaimRecord[];
   readonly pending: PendingPods;
@@ -59,8 +59,8 @@ export function reportPlan(
 }
 
 /**
- * Publishes how many pods no NodePool can hold, and how many of those were not tried. Pods that wait for a NodePool to
- * wake are not among them: nobody is to be called for them at night.
+ * Publishes how many pods no NodePool can hold, and how many pods were ignored. Pods that wait for a NodePool to wake
+ * are not counted: they must not page an operator at night.
  */
 export function reportWaiting({ podErrors }: Plan, ignored: PendingPods["ignored"], { metrics }: Pick<ClusterDeps, "metrics">): void {
   const left = Object.values(podErrors).filter((reason) => !waitsForMorning(reason));

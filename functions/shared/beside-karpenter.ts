@@ -12,7 +12,7 @@ type BesideDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "settin
 /**
  * Whether a Karpenter with the same NodePools runs in the cluster. Two autoscalers would both launch nodes for each
  * pod, and each would undo the other's disruptions, so while it runs nothing new is decided here: no plan, no
- * disruption, no status. NodeClaims that have a record go on. Tells so in one sentence, as an error in the log and on
+ * disruption, no status. NodeClaims that have a record continue. One sentence says so, as an error in the log and on
  * each NodePool. The setting BESIDE_KARPENTER turns this off.
  * @param maxAgeMs how long ago this process may have seen that none runs, for a decision that another one confirms
  */

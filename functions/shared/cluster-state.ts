@@ -54,7 +54,7 @@ export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "account" | "catalo
 /**
  * Reads the state of a cluster for one decision.
  * @param isForPods the decision is about pods alone, and reads PodDisruptionBudgets only while nodes go
- * @param definitionsAgeMs how old the definitions may be; at 0 they are read anew, however recently they were read
+ * @param definitionsAgeMs how old the definitions may be; at 0 they are read again, however recently they were read
  */
 export async function readClusterState(deps: ClusterStateDeps, { isForPods = false, definitionsAgeMs = 0 } = {}): Promise<ClusterState> {
   const { cluster, store, settings } = deps;

@@ -6,7 +6,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 import { interruptClaim } from "./interrupt-claim.ts";
 
 // Notices of instances that no record has (yet): the table was lost, or the launch is not stored. EC2 sends a notice of
-// two minutes once, and an adoption takes up to a minute. Other messages tell of a state that EC2 can be asked for.
+// two minutes once, and an adoption takes up to a minute. Other messages are about a state that EC2 can be asked for.
 
 /** The notices of all clusters, because an instance without a record does not say whose it is. */
 const NOTICES = "notices";

@@ -10,7 +10,7 @@ const REPORTING_MS = 2_000;
 
 /**
  * Does `work` within the time that is left to the invocation, so that a cluster that hangs does not have it killed with
- * the work for the others. Work that is given up may go on, as late as that of any function; rejects then.
+ * the work for the others. Work that is given up may continue, as late as that of any function; rejects then.
  */
 export async function inTime(work: () => Promise<void>, context: InvocationContext | undefined, later: Later): Promise<void> {
   if (context === undefined) return work();
@@ -20,7 +20,7 @@ export async function inTime(work: () => Promise<void>, context: InvocationConte
   await within(leftMs, work, late, later);
 }
 
-/** What `work` comes to; rejects with the sentence `late` after `ms`, when work that is given up may still go on. */
+/** What `work` comes to; rejects with the sentence `late` after `ms`, when work that is given up may still continue. */
 export async function within<T>(ms: number, work: () => Promise<T>, late: string, later: Later): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const cancel = later(ms, () => reject(new Error(late)));

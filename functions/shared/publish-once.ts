@@ -18,8 +18,8 @@ export async function publishOnce(
   // The store decides. The memory saves a request for each node in each pass.
   if ((memory.recall("publishedEvents", at, { key }) ?? 0) > at) return;
   // A message may be longer than a key of DynamoDB, which takes 1,024 bytes.
-  const told = `${about}/${contentHash(event.message)}`;
-  const isFirst = await store.isFirstWithin(cluster.name, told, at, windowMs);
+  const storeKey = `${about}/${contentHash(event.message)}`;
+  const isFirst = await store.isFirstWithin(cluster.name, storeKey, at, windowMs);
   // Another invocation published it at an unknown time in the window: ask the store again after a part of the window.
   memory.keep("publishedEvents", at + (isFirst ? windowMs : windowMs / 4), at, key);
   if (isFirst) await kubernetes.publish(event);

@@ -2,10 +2,10 @@ import { generations } from "#core/passes/definitions.ts";
 import type { Kind, Kinds, Kubernetes } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** Longer lists are remembered by the informer, which proves them for each decision anew. */
+/** Longer lists are remembered by the informer, which proves them for each decision. */
 const MAX_OBJECTS = 500;
 
-/** PodDisruptionBudgets say which pods of a going node are planned for now, so they are not among them. */
+/** PodDisruptionBudgets say which pods of a leaving node are planned for now, so they are not among them. */
 const KINDS = ["NodePool", "EC2NodeClass", "DaemonSet"] as const satisfies readonly Kind[];
 type Definition = (typeof KINDS)[number];
 
@@ -18,10 +18,10 @@ function keyOf(kind: Definition, everyOwner: boolean): string {
 
 /**
  * The port with lists of definitions that this process may have read a moment ago. Several decisions a minute follow
- * each other while pods and nodes come and go, and definitions seldom change. Who decides because a definition has
- * changed, or before a step that cannot be taken back, reads them anew; who buys asks whether they have changed
+ * each other while pods and nodes come and go, and definitions seldom change. A decision that a changed
+ * definition has caused, or that cannot be undone, reads them again; a plan that buys asks whether they have changed
  * (`haveDefinitionsChanged`).
- * @param maxAgeMs how old they may be; at 0 they are read anew
+ * @param maxAgeMs how old they may be; at 0 they are read again
  */
 export function withRecentDefinitions<K extends Pick<Kubernetes, "list">>(
   { kubernetes, memory, now }: Pick<ClusterDeps, "memory" | "now"> & { readonly kubernetes: K },

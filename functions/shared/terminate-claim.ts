@@ -48,7 +48,7 @@ export async function terminateClaim(
   try {
     isChanged = await ignoreConflict(retryOnConflict(MAX_TRIES, write));
   } catch (error) {
-    // The caller goes on with other NodeClaims; this one is for the version that wrote its record.
+    // The caller continues with other NodeClaims; the version that wrote this record terminates it.
     if (!(error instanceof UnreadableRecordError)) throw error;
     log.error("record cannot be read", { NodeClaim: { name }, error: error.message });
     return false;

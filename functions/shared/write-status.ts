@@ -3,8 +3,8 @@ import type { Condition, ObjectMeta } from "#core/model/kubernetes.ts";
 import type { Kinds } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** Kinds of whose conditions and finalizers Karpenter tells; a Node's conditions are the kubelet's. */
-type Told = "NodeClaim" | "NodePool" | "EC2NodeClass" | "CapacityBuffer";
+/** Kinds whose conditions and finalizers have events; a Node's conditions are the kubelet's. */
+type Reported = "NodeClaim" | "NodePool" | "EC2NodeClass" | "CapacityBuffer";
 
 type Writer = Pick<ClusterDeps, "kubernetes">;
 
@@ -13,11 +13,11 @@ const MAX_MESSAGE_LENGTH = 300;
 
 /**
  * Writes the status of an object, then publishes an event for each condition whose status has changed since `before`.
- * The write names the version that was read, so that each transition is told by the one invocation that made it, and
- * the table need not remember it; an invocation that is killed between the two tells nothing. Throws what updateStatus
+ * The write names the version that was read, so that the invocation that made a transition publishes it, and the table
+ * need not remember it; an invocation that is killed between the two publishes nothing. Throws what updateStatus
  * throws.
  */
-export async function writeStatus<K extends Told>(
+export async function writeStatus<K extends Reported>(
   kind: K,
   object: Kinds[K],
   before: readonly Condition[] | undefined,
@@ -25,11 +25,11 @@ export async function writeStatus<K extends Told>(
 ): Promise<Kinds[K]> {
   const written = await kubernetes.updateStatus(kind, object);
   const transitions = transitionsOf(before, object.status?.conditions);
-  await Promise.all(transitions.map((transition) => tell(kind, object.metadata, transition, { kubernetes })));
+  await Promise.all(transitions.map((transition) => publishTransition(kind, object.metadata, transition, { kubernetes })));
   return written;
 }
 
-async function tell(kind: Told, metadata: ObjectMeta, { from, to }: Transition, { kubernetes }: Writer): Promise<void> {
+async function publishTransition(kind: Reported, metadata: ObjectMeta, { from, to }: Transition, { kubernetes }: Writer): Promise<void> {
   const message = transitionText({ from, to: { ...to, ...(to.message && { message: shortened(to.message) }) } });
   await kubernetes.publish({ type: "Normal", reason: to.type, message, about: { kind, metadata } });
 }

@@ -1,9 +1,9 @@
 import type { ClusterFacts } from "#core/launch/user-data-input.ts";
 import type { ClusterConfig } from "#settings/cluster-list.ts";
 
-/** How long a connection is kept without a look at the cluster's description. No benchmark has tuned it. */
+/** How long a connection is kept without a check of the cluster's description. No benchmark has tuned it. */
 const CHECK_MS = 10 * 60_000;
-/** The same after a request without an answer: the cluster may have been made again under its name. */
+/** The same after a request without an answer: the cluster may have been created again under its name. */
 const DOUBT_MS = 60_000;
 
 interface KeptConnectionsOptions<C> {
@@ -23,7 +23,7 @@ interface Kept<C> {
 }
 
 /**
- * A connection for each cluster, kept while the function is warm, and made anew when the cluster has another endpoint
+ * A connection for each cluster, kept while the function is warm, and replaced when the cluster has another endpoint
  * or authority. When a cluster's first description fails, the call rejects and the next call tries again; later ones
  * that fail leave the connection as it is.
  */

@@ -4,7 +4,7 @@ import type { Base } from "./base.ts";
 
 /**
  * The pace of requests to EC2 in an account, which all functions and clusters of the stack share.
- * @param isBackground whether nobody waits for this function's requests
+ * @param isBackground whether no user waits for this function's requests
  */
 export function wireRequestPace({ config, store, now, metrics, log }: Base, account: Account, isBackground = false): RequestPacer {
   return sharedRequestPace({

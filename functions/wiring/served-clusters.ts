@@ -17,7 +17,7 @@ export interface ServedClusters {
    * failed to say, so that a message about it returns to its queue.
    */
   find(name: string): Promise<ClusterConfig | undefined>;
-  /** The name of the only one that was known at the last look; undefined where there are several, or none. */
+  /** The name of the only one that was known at the last read; undefined where there are several, or none. */
   only(): string | undefined;
 }
 
@@ -91,7 +91,7 @@ export function servedClusters({ variable, records, log, now }: ServedClustersOp
 /**
  * Whether a cluster is one of the variable's that `isWanted`, or one that was added. The table is read only for the
  * latter, because an API server waits for the answer. Where the table does not answer, the cluster counts as served:
- * its path has its own secret, and who is woken looks again.
+ * its path has its own secret, and the function that is woken checks again.
  */
 export function isServedBy(
   variable: readonly ClusterConfig[],

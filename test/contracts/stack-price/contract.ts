@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
-import { priceElsewhere, reservePrice, tellPrice } from "#functions/shared/stack-price.ts";
+import { priceElsewhere, reservePrice, writePrice } from "#functions/shared/stack-price.ts";
 import { type ContractCase, casesOnTables } from "../node-claim-store/contract.ts";
 
 type Store = Pick<NodeClaimStore, "getDocument" | "putDocument" | "acquireLease" | "releaseLease">;
@@ -50,7 +50,7 @@ export function stackPriceContract(
     "what five clusters say at once is kept, each in its turn": async (store) => {
       const of = clusterOn(store);
       const told = async (name: string): Promise<void> => {
-        for (let tries = 0; tries < TRIES; tries++) await tellPrice(0.01, of(name));
+        for (let tries = 0; tries < TRIES; tries++) await writePrice(0.01, of(name));
       };
       await Promise.all(CLUSTERS.map(told));
       assert.ok(Math.abs((await priceElsewhere(of("another"))) - 0.05) < 1e-9);
@@ -69,7 +69,7 @@ export function stackPriceContract(
       const of = clusterOn(store);
       assert.equal(await reservePrice(0.9, of("a")), true);
       assert.equal(await reservePrice(NODE, of("b")), false);
-      await tellPrice(0.1, of("a"));
+      await writePrice(0.1, of("a"));
       assert.equal(await reservePrice(NODE, of("b")), true);
     },
   };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
-import { priceElsewhere, reservePrice, tellPrice } from "#functions/shared/stack-price.ts";
+import { priceElsewhere, reservePrice, writePrice } from "#functions/shared/stack-price.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
 const HOUR = 60 * 60_000;
@@ -33,15 +33,15 @@ const cluster = (name: string, cap: number | undefined = 1) => ({
 
 describe("what the clusters of a stack cost together", () => {
   it("each cluster sees what the others have said, and not what it has said itself", async () => {
-    await tellPrice(0.3, cluster("a"));
-    await tellPrice(0.2, cluster("b"));
+    await writePrice(0.3, cluster("a"));
+    await writePrice(0.2, cluster("b"));
     expect([await priceElsewhere(cluster("a")), await priceElsewhere(cluster("b")), await priceElsewhere(cluster("c"))]).toEqual([
       0.2, 0.3, 0.5,
     ]);
   });
 
   it("of two clusters that want the same room, one buys, whoever has looked first", async () => {
-    await tellPrice(0.5, cluster("a"));
+    await writePrice(0.5, cluster("a"));
     const bought = await Promise.all(["b", "c"].map((name) => reservePrice(0.4, cluster(name))));
     expect(bought.toSorted()).toEqual([false, true]);
     expect(await priceElsewhere(cluster("d"))).toBeCloseTo(0.9);
@@ -50,7 +50,7 @@ describe("what the clusters of a stack cost together", () => {
   it("a cluster that costs less makes room for another", async () => {
     expect(await reservePrice(0.9, cluster("a"))).toBe(true);
     expect(await reservePrice(0.2, cluster("b"))).toBe(false);
-    await tellPrice(0.7, cluster("a"));
+    await writePrice(0.7, cluster("a"));
     expect(await reservePrice(0.2, cluster("b"))).toBe(true);
   });
 
@@ -62,7 +62,7 @@ describe("what the clusters of a stack cost together", () => {
   });
 
   it("a cluster that has said nothing for a day counts as gone", async () => {
-    await tellPrice(0.9, cluster("a"));
+    await writePrice(0.9, cluster("a"));
     now = 23 * HOUR;
     expect(await priceElsewhere(cluster("b"))).toBe(0.9);
     now = 24 * HOUR;
@@ -72,11 +72,11 @@ describe("what the clusters of a stack cost together", () => {
   it("what has not changed is written again after half an hour only", async () => {
     const writes: string[] = [];
     const counting = { ...cluster("a"), store: { ...store, putDocument: async (name: string) => void writes.push(name) } };
-    await tellPrice(0.5, cluster("a"));
-    await tellPrice(0.5, counting);
+    await writePrice(0.5, cluster("a"));
+    await writePrice(0.5, counting);
     expect(writes).toEqual([]);
     now = HOUR / 2;
-    await tellPrice(0.5, counting);
+    await writePrice(0.5, counting);
     expect(writes).toHaveLength(1);
   });
 
@@ -84,6 +84,6 @@ describe("what the clusters of a stack cost together", () => {
     const none = { ...cluster("a"), settings: { stackMaxPricePerHour: undefined }, store: undefined as unknown as typeof store };
     expect(await reservePrice(1e9, none)).toBe(true);
     expect(await priceElsewhere(none)).toBe(0);
-    await tellPrice(1, none);
+    await writePrice(1, none);
   });
 });
