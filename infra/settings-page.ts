@@ -15,7 +15,10 @@ export function settingsPage(): string {
     `\`${DEFAULT_GATES[name as keyof typeof DEFAULT_GATES]}\``,
     effect,
   ]);
-  const none = Object.entries(WITHOUT_EFFECT).map(([name, because]) => [`\`${name}\``, because]);
+  const none = [...Map.groupBy(Object.entries(WITHOUT_EFFECT), ([, because]) => because)].map(([because, named]) => [
+    named.map(([name]) => `\`${name}\``).join(", "),
+    because,
+  ]);
   const defaults = parseSettings({ clusters: [{ name: "any" }], region: "us-west-2" }, "defaults");
   return `${[
     "# Settings",
