@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PRODUCT_FOLDERS } from "../support/folders.ts";
-import { brokenReferences, comments, wideLines } from "./references.ts";
-import { planted, readTree } from "./source-tree.ts";
+import { brokenReferences, comments, missingPaths, wideLines } from "./references.ts";
+import { planted, ROOT, readTree } from "./source-tree.ts";
 
 const PLACES = [
   ...PRODUCT_FOLDERS,
@@ -22,6 +24,11 @@ const brokenIn = (file: string, text: string): readonly string[] =>
 describe("references in comments and documents", () => {
   it("every document and heading that is named exists, and upstream files are named in one form", () => {
     expect(brokenReferences(PROJECT)).toEqual([]);
+  });
+
+  it("every file and folder of ours that a document names exists", () => {
+    const documents = new Map([...PROJECT].filter(([file]) => file.endsWith(".md")));
+    expect(missingPaths(documents, (path) => existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   it("no comment and no line of a document is wider than 120 columns", () => {
@@ -50,6 +57,13 @@ describe("the checks of references fail on a planted case", () => {
     'const text = "no-such.md §4";',
   ])("a sound reference passes: %s", (text) => {
     expect(brokenIn("core/x.ts", text)).toEqual([]);
+  });
+
+  it("a path that does not exist is found, and a placeholder is none", () => {
+    const page = "`core/a.ts`, `core/no-such.ts`, `functions/NAME/`, `a.ts`";
+    expect(missingPaths(new Map([["docs/x.md", page]]), (path) => path === "core/a.ts")).toEqual([
+      "docs/x.md: there is no core/no-such.ts",
+    ]);
   });
 
   it("a wide comment is found, and wide code is not", () => {

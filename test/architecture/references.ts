@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from "node:path";
+import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import type { SourceTree } from "./source-tree.ts";
 
 /** The one form of a reference to upstream: (repository: path, Symbol). CONTRIBUTING.md names it. */
@@ -71,6 +72,21 @@ export function brokenReferences(tree: SourceTree): readonly string[] {
         : strayUpstream(tree, text).map((name) => `${file}:${line}: ${name} is not (repository: path, Symbol)`)),
     ]);
   });
+}
+
+/** Paths of ours in a document's backticks, from the root; those with a placeholder in capitals are none. */
+const PATH = new RegExp(`\`((?:${[...PRODUCT_FOLDERS, "events", "test", "docs"].join("|")})/[\\w./-]*[\\w/])\``, "g");
+const PLACEHOLDER = /[A-Z]{3,}\//;
+
+/** Files and folders that documents name and that do not exist, from the root or from `test/` in its README. */
+export function missingPaths(tree: SourceTree, exists: (path: string) => boolean): readonly string[] {
+  return [...tree].flatMap(([file, text]) =>
+    [...text.matchAll(PATH)].flatMap(([, path = ""]) =>
+      PLACEHOLDER.test(path) || (file === TABLE_OF_CITATIONS && path.endsWith(".go")) || exists(path) || exists(join(dirname(file), path))
+        ? []
+        : [`${file}: there is no ${path}`],
+    ),
+  );
 }
 
 /** A symbol of upstream that a comment of ours names. */
