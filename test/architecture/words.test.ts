@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { PRODUCT_FOLDERS } from "../support/folders.ts";
 import { planted, readTree } from "./source-tree.ts";
-import { stringsOf, wordsInComments, wordsInTexts } from "./words.ts";
+import { stringsOf, wordsInComments, wordsInDocuments, wordsInTexts } from "./words.ts";
 
 const PRODUCT = readTree(PRODUCT_FOLDERS, [".ts", ".tsx"]);
+/** CONTRIBUTING.md lists the words, and records of decisions keep the words of their day. */
+const DOCUMENTS = new Map(
+  [...readTree(["docs", "AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "README.md", "SCOPE.md", "SECURITY.md"], [".md"])].filter(
+    ([file]) => !file.startsWith("docs/decisions/"),
+  ),
+);
 
 /** The listed words in comments of the product. The number may only fall: lower it whenever some are gone. */
 const IN_COMMENTS = 12;
@@ -11,6 +17,11 @@ const IN_COMMENTS = 12;
 describe("words that CONTRIBUTING.md replaces", () => {
   it("no text that a user reads has one", () => {
     expect(wordsInTexts(PRODUCT).map(({ place }) => place)).toEqual([]);
+  });
+
+  it("no document has one", () => {
+    expect(DOCUMENTS.size).toBeGreaterThan(25);
+    expect(wordsInDocuments(DOCUMENTS).map(({ place }) => place)).toEqual([]);
   });
 
   it("comments have as many as the number kept here, which may only fall", () => {
@@ -40,6 +51,11 @@ describe("the count of words fails on a planted case", () => {
   it("in a comment, of which a string is none", () => {
     const tree = planted(new Map(), { "core/x.ts": '// It stands for all.\nconst a = "stands for";\n' });
     expect(wordsInComments(tree).map(({ place }) => place)).toEqual(["core/x.ts:1: stands for"]);
+  });
+
+  it("in a document, of which a block of code is none", () => {
+    const tree = planted(new Map(), { "docs/x.md": "It is told.\n```sh\nmend\n```\n" });
+    expect(wordsInDocuments(tree).map(({ place }) => place)).toEqual(["docs/x.md:1: told"]);
   });
 
   it("strings are found wherever they stand in the product", () => {

@@ -24,6 +24,16 @@ export const wordsInTexts = (tree: SourceTree): readonly FoundWord[] =>
     ...(file.endsWith(".tsx") ? elementTexts(source).flatMap((text) => found(file, text)) : []),
   ]);
 
+/** The listed words in documents, outside of their blocks of code. */
+export const wordsInDocuments = (tree: SourceTree): readonly FoundWord[] =>
+  [...tree].flatMap(([file, source]) => {
+    let isCode = false;
+    return source.split("\n").flatMap((text, i) => {
+      if (text.startsWith("```")) isCode = !isCode;
+      return isCode ? [] : found(file, { line: i + 1, text });
+    });
+  });
+
 interface Text {
   /** From 1. */
   readonly line: number;

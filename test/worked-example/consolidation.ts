@@ -56,7 +56,7 @@ ${table(
   candidates.map((candidate) => [candidate.node, candidate.instanceType?.name ?? "", dollars(candidate.pricePerHour), podsOf(candidate)]),
 )}
 
-**What is maximised.** The price of the nodes that are removed, less the price of those that replace them, less what moving the pods costs, spread over
+**What is maximised.** The price of the nodes that are removed, less the price of their replacements, less what moving the pods costs, spread over
 \`CONSOLIDATION_HORIZON\` (${horizonHours} h). Each node counts ${dollars(DEFAULT_NODE_OVERHEAD_PRICE)} more than its price (\`NODE_OVERHEAD_PRICE\`), before and after: a
 node more than before must save that besides.
 

@@ -78,7 +78,7 @@ ${historyLines()}
 function historyLines(): string {
   const { entries, bytes, writes } = measured.historyOfNode;
   const each = `${entries.toFixed(1)} entries of ${Math.round(bytes / entries)} bytes, ${(writes / entries).toFixed(1)} write units each`;
-  const text = `The [history](history.md) is part of it. A node that comes and goes leaves ${each}, because the record that an entry tells of is then written in a transaction, which counts twice. For a thousand such nodes that is ${amount(1_000 * writes * PRICES.tableWrite)}.`;
+  const text = `The [history](history.md) is part of it. A node that comes and goes leaves ${each}, because the record that an entry is about is then written in a transaction, which counts twice. For a thousand such nodes that is ${amount(1_000 * writes * PRICES.tableWrite)}.`;
   return wrap(text, 118)
     .map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`))
     .join("\n");
