@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
-const documents = ["README.md", "CONTRIBUTING.md", "test/README.md"].map(read).join("\n");
+const documents = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "test/README.md"].map(read).join("\n");
 
 /** Names in `npm run NAME`, `npm run -s NAME`, `npm NAME`; npm's own commands (`npm ci`) are among them. */
 const named = (text: string): ReadonlySet<string> =>
@@ -15,7 +15,7 @@ const named = (text: string): ReadonlySet<string> =>
 const unnamed = (names: readonly string[]): readonly string[] => names.filter((name) => !named(documents).has(name));
 
 describe("npm scripts", () => {
-  it("every script of package.json is named in README.md, CONTRIBUTING.md or test/README.md", () => {
+  it("every script of package.json is named in README.md, AGENTS.md, CONTRIBUTING.md or test/README.md", () => {
     expect(unnamed(Object.keys(scripts))).toEqual([]);
   });
 

@@ -16,6 +16,7 @@ import type { SchedulingProblem } from "#core/scheduling/problem/problem.ts";
 import type { Strategy } from "#core/scheduling/problem/strategy.ts";
 import { TopologyState } from "#core/scheduling/problem/topology-state.ts";
 import { solve } from "#core/scheduling/solve.ts";
+import { bar } from "#terminal/bars.ts";
 import { problemFromSnapshot } from "../core/scheduling/packing/packing-builders.ts";
 import { dollars, plural, table } from "./words.ts";
 
@@ -93,6 +94,21 @@ export function provisioningExample(): string {
         return `${typeAt(snapshot, price - NODE_COST)} with ${contentsText(contents, names)}`;
       });
     return [...Map.groupBy(rows, (text) => text)].map(([text, list]) => `${list.length} × ${text}`).join("; ");
+  };
+  const picture = (title: string, batches: readonly NodeBatch[]): readonly string[] => {
+    const lines = batches
+      .flatMap((batch) => single(batch))
+      .map(({ price, contents }) => {
+        const option = group.options.find((one) => Math.abs(one.price - (price - NODE_COST)) < 1e-6);
+        const used = (resource: number): number =>
+          contents.reduce((sum, [item, pods]) => sum + pods * (demand.items[item]?.vector[resource] ?? 0), 0) /
+          (option?.room[resource] ?? 1);
+        const name = option === undefined ? "" : typeName(option.type);
+        return `${name.padEnd(10)}  cpu ${bar(used(cpu), 10)}  memory ${bar(used(memory), 10)}  ${contentsText(contents, names)}`;
+      });
+    return [...Map.groupBy(lines, (line) => line)].map(
+      ([line, equal], i) => `${(i === 0 ? title : "").padEnd(6)}  ${equal.length} × ${line}`,
+    );
   };
   const plan = solve(snapshot, COSTS);
   const planPrice = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
@@ -176,13 +192,11 @@ The cheapest variant gives ${batchRow(best.batches)}: ${dollars(priceOf(best.bat
 \`ruinAndRecreate\` (\`core/scheduling/packing/packing.ts\`) takes the nodes with the largest loss apart, with a few others, packs their pods again, and keeps the
 result if it is cheaper. The number of steps follows from the number of nodes; the choice is pseudo-random and the same in every run.
 
-${table(
-  ["", "nodes", "$ per hour"],
-  [
-    ["before", batchRow(start), dollars(priceOf(start))],
-    ["after", batchRow(improved), dollars(priceOf(improved))],
-  ],
-)}
+Here it lowers the price from ${dollars(priceOf(start))} to ${dollars(priceOf(improved))} per hour:
+
+\`\`\`text
+${[...picture("before", start), ...picture("after", improved)].join("\n")}
+\`\`\`
 
 ### 5. Optimal parts
 
