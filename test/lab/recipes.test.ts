@@ -12,9 +12,10 @@ const FOLDER = "docs/examples/recipes";
 const PAGE = readFileSync("docs/recipes.md", "utf8");
 const files = readdirSync(FOLDER);
 
-/** Each line of a command of the page with the sentence that follows it. */
-const told = [...PAGE.matchAll(/^npm start -- (docs\/examples\/recipes\/\S+)(.*)\n```\n\n(In the lab: [\s\S]*?)\n\n?(?=\n|$)/gm)].map(
-  ([, file = "", args = "", sentence = ""]) => ({ file, args: args.trim(), sentence: sentence.replaceAll("\n", " ") }),
+/** Each outcome of the page: the file of its table, the arguments of its row, and what the row says. */
+const outcomes = [...PAGE.matchAll(/^\| `npm start -- (\S+)` \| in the lab \|\n\| --- \| --- \|\n((?:\|.*\n)+)/gm)].flatMap(
+  ([, file = "", rows = ""]) =>
+    [...rows.matchAll(/^\| (?:as it is|`(.+?)`) \| (.+) \|$/gm)].map(([, args = "", outcome = ""]) => ({ file, args, outcome })),
 );
 
 async function play(file: string, args: string): Promise<LabReport> {
@@ -37,7 +38,7 @@ function scaling(text: string): Scaling {
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** What became of a recipe, in the words of the page. */
-function outcome({ nodes, pods, refused }: LabReport): string {
+function outcomeOf({ nodes, pods, refused }: LabReport): string {
   const kinds = Map.groupBy(nodes, ({ instanceType, capacityType, nodePool }) => `${instanceType} (${capacityType}, NodePool ${nodePool})`);
   const listed = [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([kind, those]) => `${those.length} ${kind}`);
   const zones = new Set(nodes.map(({ zone }) => zone)).size;
@@ -49,14 +50,14 @@ function outcome({ nodes, pods, refused }: LabReport): string {
   const price = nodes.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
   expect(refused).toEqual([]);
   const machines = nodes.length === 0 ? "no node" : `${listed.join(" and ")}, ${plural(zones, "zone")}`;
-  return `In the lab: ${machines}; ${phases.join(", ") || "no pods"}; $${price.toFixed(3)} an hour.`;
+  return `${machines}; ${phases.join(", ") || "no pods"}; $${price.toFixed(3)} an hour`;
 }
 
 it("the page includes each file once, and plays it", () => {
   const included = [...PAGE.matchAll(/^<<< \.\/(examples\/recipes\/\S+)$/gm)].map(([, file = ""]) => `docs/${file}`);
   const all = files.map((file) => `${FOLDER}/${file}`).toSorted();
   expect(included.toSorted()).toEqual(all);
-  expect([...new Set(told.map(({ file }) => file))].toSorted()).toEqual(all);
+  expect([...new Set(outcomes.map(({ file }) => file))].toSorted()).toEqual(all);
 });
 
 it.for(files)("%s can be read, and the schemas of the kinds of ours refuse nothing", (file) => {
@@ -67,6 +68,6 @@ it.for(files)("%s can be read, and the schemas of the kinds of ours refuse nothi
   }
 });
 
-it.for(told)("$file $args comes to what the page says", async ({ file, args, sentence }) => {
-  expect(outcome(await play(file, args))).toBe(sentence);
+it.for(outcomes)("$file $args comes to what the page says", async ({ file, args, outcome }) => {
+  expect(outcomeOf(await play(file, args))).toBe(outcome);
 });
