@@ -41,3 +41,17 @@ describe("the configuration of the dependency bot", () => {
     expect(patterns.filter((pattern) => !fits(pattern))).toEqual([]);
   });
 });
+
+it("the workflow runs each part of .ci/run as a job of at most 20 minutes, with rights to read alone", () => {
+  const { permissions, jobs } = parse(read(".github/workflows/check.yml")) as {
+    readonly permissions: object;
+    readonly jobs: Readonly<
+      Record<string, { readonly "timeout-minutes": number; readonly strategy: { readonly matrix: { readonly part: readonly string[] } } }>
+    >;
+  };
+  const parts = /=~ \^\(full\|([\w|]+)\)\$/.exec(read(".ci/run"))?.[1]?.split("|") ?? [];
+  expect(parts).toContain("fast");
+  expect(jobs["check"]?.strategy.matrix.part.toSorted()).toEqual(parts.toSorted());
+  expect(jobs["check"]?.["timeout-minutes"]).toBeLessThanOrEqual(20);
+  expect(permissions).toEqual({ contents: "read" });
+});
