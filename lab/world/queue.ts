@@ -1,4 +1,5 @@
 import type { VirtualClock } from "./clock.ts";
+import { noisySenders } from "./fair-queue.ts";
 import { hash, type Random } from "./random.ts";
 import type { LabWorld } from "./world.ts";
 
@@ -87,12 +88,6 @@ const DEFAULT_RETENTION_MS = 345_600_000;
  */
 const FIRST_READERS = 5;
 const READERS_PER_SECOND = 5;
-/**
- * A sender is noisy with more than this share of the messages in flight, of which it has so many at least, or of the
- * time that they have been in flight: then others' messages are read first ("How Amazon SQS fair queues work").
- */
-const NOISY = { share: 0.1, messages: 30 };
-
 /** What the subscriber of a queue does with messages: the ids of those that return. */
 type Handler = (messages: readonly Message[]) => Promise<ReadonlySet<string>>;
 
@@ -212,28 +207,10 @@ class SimulatedQueue implements Queue {
   #nextBatch(): Message[] {
     const { batchSize = 1 } = this.#options;
     if (this.#gathered.length <= batchSize) return this.#gathered.splice(0);
-    const isNoisy = this.#noisySenders();
+    const isNoisy = noisySenders(this.#inFlight, this.#clock.now());
     const chosen = [...this.#gathered].sort((a, b) => Number(isNoisy(a)) - Number(isNoisy(b))).slice(0, batchSize);
     for (const message of chosen) this.#gathered.splice(this.#gathered.indexOf(message), 1);
     return chosen;
-  }
-
-  #noisySenders(): (message: Message) => boolean {
-    const now = this.#clock.now();
-    const sums = new Map<string, { messages: number; ms: number }>();
-    let ms = 0;
-    for (const [{ sender = "" }, since] of this.#inFlight) {
-      const own = sums.get(sender) ?? { messages: 0, ms: 0 };
-      sums.set(sender, { messages: own.messages + 1, ms: own.ms + now - since });
-      ms += now - since;
-    }
-    const noisy = new Set(
-      [...sums].flatMap(([sender, own]) => {
-        const hasMany = own.messages >= NOISY.messages && own.messages > NOISY.share * this.#inFlight.size;
-        return hasMany || own.ms > NOISY.share * ms ? [sender] : [];
-      }),
-    );
-    return ({ sender }) => sender !== undefined && noisy.has(sender);
   }
 
   async #handCounted(batch: readonly Message[]): Promise<void> {
