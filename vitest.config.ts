@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import "#terminal/check-node.mjs";
-import { kindsOfTests } from "#test/support/kinds-of-tests.ts";
+import "./terminal/check-node.mjs";
+import { kindsOfTests } from "./test/support/kinds-of-tests.ts";
 
 const { unit, shared, alone } = kindsOfTests();
 
