@@ -12,7 +12,9 @@ interface LogOptions {
 
 /** Names of fields that are never printed. */
 const SECRET_FIELD = /token$|secret|password|authorization|credential|caBundle|userData|privateKey/i;
-const SECRET_TEXT = /k8s-aws-v1\.[\w-]+|Bearer\s+[\w.~+/-]+=*|X-Amz-(?:Signature|Security-Token|Credential)=[^&\s"]+/gi;
+/** The last one is the secret part of a public path, /v1/CLUSTER/TOKEN. Paths of the API server are left alone. */
+const SECRET_TEXT =
+  /k8s-aws-v1\.[\w-]+|Bearer\s+[\w.~+/-]+=*|X-Amz-(?:Signature|Security-Token|Credential)=[^&\s"]+|(?<=(?<!\/api|\/apis\/[\w.-]{1,100})\/v1\/[\w.-]{1,100}\/)[\w-]{16,}/gi;
 /** Names of fields that identify a repeated call and give no access. */
 const HARMLESS_FIELD = /^(client|continue)-?token$/i;
 

@@ -51,6 +51,7 @@ describe("powertoolsLog", () => {
     { name: "by its looks", fields: { error: new Error("GET https://x with Bearer hush failed") } },
     { name: "in a presigned URL", fields: { url: "https://sts/?X-Amz-Signature=hush&x=1" } },
     { name: "as an EKS token", fields: { header: "k8s-aws-v1.hush" } },
+    { name: "in a public path", fields: { error: new Error("POST https://x.example/v1/c1/hushhushhushhush/validate failed") } },
     { name: "as user data", fields: { userData: "hush" } },
   ])("a secret is never printed: $name", ({ fields }) => {
     const out = printed();
@@ -59,6 +60,15 @@ describe("powertoolsLog", () => {
     expect(text).toContain("[redacted]");
     expect(text).not.toContain("hush");
   });
+
+  it.for(["/api/v1/namespaces/a-namespace-of-some-length/pods", "/apis/karpenter.sh/v1/nodeclaims/a-nodepool-of-some-length-x7k2p"])(
+    "a path of the API server is printed whole: %s",
+    (path) => {
+      const out = printed();
+      powertoolsLog({ level: "info" }).info("request", { path });
+      expect(out.lines()[0]).toMatchObject({ path });
+    },
+  );
 
   it("a field that contains itself is printed", () => {
     const out = printed();
