@@ -18,7 +18,7 @@ export async function runView(source: ViewSource, { port, opens, print, signal }
   const view = await serveView(source, port === undefined ? {} : { port });
   print(`The page: ${view.url}`);
   print("It answers only on this machine, changes nothing, and ends with Ctrl-C.");
-  if (opens) openInBrowser(view.url, print);
+  if (opens) openInBrowser(view.openOnce(), print);
   const ended = new Promise<void>((resolve) => {
     if (signal?.aborted) resolve();
     signal?.addEventListener("abort", () => resolve());
@@ -36,6 +36,6 @@ const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
 function openInBrowser(url: string, print: (line: string) => void): void {
   const [program, ...words] = OPENERS[process.platform] ?? (["xdg-open"] as const);
   const child = spawn(program, [...words, url], { stdio: "ignore", detached: true });
-  child.on("error", () => print(`There is no ${program} to open it with; open the URL yourself.`));
+  child.on("error", () => print(`There is no ${program} to open it with; open the URL above yourself.`));
   child.unref();
 }

@@ -13,6 +13,11 @@ import type { ViewSource } from "./source.ts";
 export interface ServedView {
   /** http://127.0.0.1:PORT/TOKEN/ */
   readonly url: string;
+  /**
+   * A URL that leads to the page once. What opens a browser is given this one: other users of the machine can read the
+   * arguments of a process, and its code is spent by then.
+   */
+  openOnce(): string;
   close(): Promise<void>;
 }
 
@@ -20,6 +25,8 @@ export interface ServedView {
 export class PortError extends Error {}
 
 const ADDRESS = "127.0.0.1";
+/** The first part of the path of a URL that is good for one call. */
+const ONCE = "once";
 
 /** 192 bits: they cannot be guessed, and a URL of them is still short enough to copy. */
 const TOKEN_BYTES = 24;
@@ -48,11 +55,12 @@ const HEADERS: Readonly<Record<string, string>> = {
  */
 export async function serveView(source: ViewSource, { port = 0 }: { readonly port?: number } = {}): Promise<ServedView> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const codes = new Set<string>();
   const assets = await pageAssets();
   const streams = new Set<ServerResponse>();
   let hosts: ReadonlySet<string> = new Set();
   const server = createServer((request, response) => {
-    void answer(request, response, { token, hosts, assets, source, streams }).catch(() => end(response, 500));
+    void answer(request, response, { token, codes, hosts, assets, source, streams }).catch(() => end(response, 500));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", ({ code }: NodeJS.ErrnoException) =>
@@ -72,6 +80,11 @@ export async function serveView(source: ViewSource, { port = 0 }: { readonly por
   beat.unref();
   return {
     url: `http://${ADDRESS}:${bound}/${token}/`,
+    openOnce: () => {
+      const code = randomBytes(TOKEN_BYTES).toString("base64url");
+      codes.add(code);
+      return `http://${ADDRESS}:${bound}/${ONCE}/${code}`;
+    },
     close: async () => {
       stop();
       clearInterval(beat);
@@ -84,6 +97,8 @@ export async function serveView(source: ViewSource, { port = 0 }: { readonly por
 
 interface Served {
   readonly token: string;
+  /** Of the URLs that are good for one more call each. */
+  readonly codes: Set<string>;
   readonly hosts: ReadonlySet<string>;
   readonly assets: Assets;
   readonly source: ViewSource;
@@ -91,11 +106,15 @@ interface Served {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
-  const { token, hosts, assets, source, streams } = served;
+  const { token, codes, hosts, assets, source, streams } = served;
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   if (!hosts.has(request.headers.host ?? "")) return end(response, 421);
   if (request.headers["sec-fetch-site"] === "cross-site" && request.headers["sec-fetch-mode"] !== "navigate") return end(response, 403);
   const [, given = "", ...rest] = (request.url ?? "/").split(/[?#]/)[0]?.split("/") ?? [];
+  if (given === ONCE && request.method === "GET" && codes.delete(rest.join("/"))) {
+    response.setHeader("Location", `/${token}/`);
+    return end(response, 302);
+  }
   if (!isSame(given, token)) return end(response, 404);
   if (request.method !== "GET") return end(response, 405);
   const path = rest.join("/");

@@ -66,6 +66,16 @@ describe("the server of the page", () => {
     expect((await get(`${root()}page.js`)).headers["content-type"]).toMatch(/javascript/);
   });
 
+  it("the URL that a browser is opened with leads to the page once, and does not hold the token", async () => {
+    const once = new URL(view.openOnce()).pathname;
+    expect(once).not.toContain(root().replaceAll("/", ""));
+    expect(await get(once, {}, "POST")).toMatchObject({ status: 404 });
+    const first = await get(once);
+    expect([first.status, first.headers["location"], first.body]).toEqual([302, root(), ""]);
+    expect(await get(once)).toMatchObject({ status: 404, body: "" });
+    expect(await get("/once/")).toMatchObject({ status: 404, body: "" });
+  });
+
   it.for(["/", "/x/", `/${"a".repeat(32)}/data/index.json`, "/page.js", "/data/index.json", "//", "/../"])(
     "without its token %s gives nothing",
     async (path) => {
