@@ -81,9 +81,11 @@ async function takeLeases({ records, cluster, now, sleep, print }: HandOver, lea
     renew: async () => {
       await lease?.renew();
       if (own === undefined || records === undefined) return;
-      // Another function had it meanwhile only if this one was held up for half a minute: it is asked for again.
-      own =
-        (await records.renewLease(own, now(), LEASE_TTL_MS)) ?? (await records.acquireLease(cluster, HOLDER, now(), LEASE_TTL_MS)) ?? own;
+      own = await records.renewLease(own, now(), LEASE_TTL_MS);
+      if (own === undefined)
+        throw new InputError(
+          `another function took the lease of cluster ${cluster} while this command was held up, and may have decided something; run this again`,
+        );
     },
     release: async () => {
       if (own !== undefined) await records?.releaseLease(own);

@@ -158,6 +158,23 @@ describe("uninstall --keep-nodes --start-karpenter", () => {
     expect(world.stack?.status).toBe("CREATE_COMPLETE");
   });
 
+  it("ends when a function has taken the cluster's lease meanwhile", async () => {
+    const world = await adopted();
+    const record = await world.records.get("c1", "default-1");
+    if (record === undefined) throw new Error("there is no record");
+    await world.records.update({ ...record, launch: LAUNCH });
+    const pass = world.onSleep;
+    world.onSleep = async () => {
+      world.now += 60_000;
+      await world.records.acquireLease("c1", "provision", world.now, 120_000);
+      await pass();
+    };
+    const { answer } = await run(world);
+    expect(String(answer)).toContain("another function took the lease of cluster c1");
+    expect(world.objects.has("ClusterRole/karpenter-serverless:lifecycle"), "its rights stay").toBe(true);
+    expect(world.objects.has("Lease/karpenter-leader-election")).toBe(false);
+  });
+
   it("in a stack that serves other clusters too, the records of this cluster go and the stack stays", async () => {
     const world = await adopted();
     if (world.stack !== undefined) world.stack.outputs = { ...world.outputs, Clusters: "c1,c2" };
