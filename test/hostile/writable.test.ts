@@ -69,6 +69,25 @@ describe("pods whose demand no NodeClaim can hold, beside an ordinary pod", () =
     expect(written(plan)).toEqual([[], []]);
   });
 
+  it("a NodePool whose own requirements no NodeClaim can hold leaves its pods to a lighter one", () => {
+    const { template } = POOL.spec;
+    const requirements = [...template.spec.requirements, ...absent(99)];
+    const heavy: NodePool = {
+      ...POOL,
+      metadata: { ...POOL.metadata, name: "heavy" },
+      spec: { ...POOL.spec, weight: 100, template: { ...template, spec: { ...template.spec, requirements } } },
+    };
+    const pods = [pod("ordinary", { cpu: "1" })];
+    const both = planFor({ nodePools: [heavy, POOL], pods });
+    expect(both.podErrors).toEqual({});
+    expect(both.newNodeClaims.map(({ nodePool }) => nodePool)).toEqual([POOL.metadata.name]);
+    expect(planFor({ nodePools: [heavy], pods }).podErrors).toEqual({
+      "default/ordinary": expect.stringMatching(
+        /NodePool heavy: it has \d+ labels and requirements .* a NodeClaim takes 96 beside its own; remove \d/,
+      ),
+    });
+  });
+
   it.for([
     { name: "a restricted key", item: { key: "karpenter.sh/registered", operator: "DoesNotExist" } },
     { name: "a key as long as a label's may be", item: { key: LONGEST_KEY, operator: "DoesNotExist" } },

@@ -12,11 +12,11 @@ import { isAsleep } from "../../node-pool/schedule.ts";
 import { dearestOffering } from "../../offerings/dearest.ts";
 import { NEW_PAID_SHARE, paidTypes } from "../../offerings/paid.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
-import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
+import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { contradictionIn } from "../rules/preferences.ts";
 import { type Bitset, emptyBitset, hasBit, intersection, setBit } from "../tables/bitset.ts";
 import { Frontier, type FrontierSource } from "../tables/frontier.ts";
-import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
+import { isWithinBounds, type RequirementSet, type RequirementSets } from "../tables/requirement-sets.ts";
 import type { ResourceAxis } from "../tables/resource-axis.ts";
 import { type TypeTable, typeTable } from "../tables/type-table.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
@@ -83,6 +83,9 @@ export function isUsable(pool: NodePool, now: number): boolean {
   return ready === undefined || ready.status === "True";
 }
 
+/** Whether a NodeClaim can have a pool's own requirements. If none can, the pool leaves pods to lighter ones. */
+export const isLaunchable = (own: Requirements): boolean => contradictionIn(own) === undefined && isWithinBounds(own);
+
 /** A pool's weight; without one, the lowest (karpenter: pkg/utils/nodepool/nodepool.go, OrderByWeight). */
 const weightOf = ({ spec }: NodePool): number => spec.weight ?? 0;
 
@@ -122,7 +125,7 @@ export function templatesOf(
     const { groups, groupOf } = daemonGroups(daemons, { requirements: set.requirements, taints }, table);
     const room = roomByType(table, groups, groupOf, axis);
     const cpu = axis.names.indexOf("cpu");
-    const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
+    const own = isLaunchable(set.requirements) ? table.admitted(set) : emptyBitset(types.length);
     const costs = new NodeCosts(table, own, (t) => groups[groupOf[t] ?? 0]?.overhead["cpu"] ?? 0, costSettings);
     const ranked = (under: RequirementSet): readonly RankedType[] => costs.rankedBy(table.prices(under));
     return {

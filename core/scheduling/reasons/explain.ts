@@ -171,6 +171,9 @@ export class Explainer {
     if (conflict !== undefined) return conflictText(conflict, (key) => this.#likelyKey(key));
     const problem = unwritableItem(podData.set.requirements);
     if (problem !== undefined) return problem;
+    const own = itemsOf(template.set.requirements);
+    if (own > MAX_ITEMS)
+      return `it has ${own} labels and requirements with its class's, and a NodeClaim takes ${MAX_ITEMS} beside its own; remove ${own - MAX_ITEMS}`;
     const both = intersectAll(template.set.requirements, podData.set.requirements);
     const items = itemsOf(both);
     if (items > MAX_ITEMS)

@@ -2,8 +2,7 @@ import { NODE_POOL } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
-import { isUsable } from "../problem/template.ts";
-import { contradictionIn } from "../rules/preferences.ts";
+import { isLaunchable, isUsable } from "../problem/template.ts";
 import { isEmpty, members } from "../tables/bitset.ts";
 import { RequirementSets } from "../tables/requirement-sets.ts";
 import { typeTable } from "../tables/type-table.ts";
@@ -36,7 +35,7 @@ export function poolsWithoutTypes(
       const labels = requirementsFromLabels({ ...template.metadata?.labels, [NODE_POOL]: pool.metadata.name });
       const set = sets.intern(intersectAll(own, labels));
       const types = table.admitted(set);
-      if (contradictionIn(set.requirements) !== undefined || isEmpty(types)) return [{ pool, byMinValues: false }];
+      if (!isLaunchable(set.requirements) || isEmpty(types)) return [{ pool, byMinValues: false }];
       const lacks = [...own.values()].some(({ key, minValues }) => {
         const values = new Set(members(types).flatMap((t) => [...table.valuesOf(t, key)]));
         return minValues !== undefined && values.size < minValues;

@@ -80,7 +80,7 @@ export class RequirementSets {
       this.#isWritable(added) && compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
         ? intersectAll(base.requirements, added.requirements)
         : undefined;
-    const joined = both && itemsOf(both) <= MAX_ITEMS && valueCharacters(both) <= MAX_VALUE_CHARACTERS ? this.intern(both) : undefined;
+    const joined = both && isWithinBounds(both) ? this.intern(both) : undefined;
     if (this.#joinCount < MAX_JOINS) {
       this.#joinCount++;
       memo?.set(added.id, joined);
@@ -116,6 +116,9 @@ const ALWAYS: readonly string[] = [NODE_POOL, INSTANCE_TYPE, CAPACITY_TYPE, CAPA
 
 /** Items that the pool and the pods of a NodeClaim may have together. */
 export const MAX_ITEMS = MAX_REQUIREMENTS - ALWAYS.length;
+
+/** Whether the API server takes a NodeClaim with these requirements. */
+export const isWithinBounds = (set: Requirements): boolean => itemsOf(set) <= MAX_ITEMS && valueCharacters(set) <= MAX_VALUE_CHARACTERS;
 
 /** How long the values of a NodeClaim's requirements are together, without those of ALWAYS. */
 export function valueCharacters(set: Requirements): number {

@@ -103,8 +103,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/scheduling/tables/requirement-sets.ts",
-        find: "itemsOf(both) <= MAX_ITEMS && valueCharacters(both)",
-        replace: "valueCharacters(both)",
+        find: "itemsOf(set) <= MAX_ITEMS && valueCharacters(set)",
+        replace: "valueCharacters(set)",
       },
     ],
     foundBy: "unit",
@@ -113,7 +113,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "unwritable-size",
     rule: "a NodeClaim's requirements have 64 KB of values at most",
-    edits: [{ file: "core/scheduling/tables/requirement-sets.ts", find: " && valueCharacters(both) <= MAX_VALUE_CHARACTERS", replace: "" }],
+    edits: [{ file: "core/scheduling/tables/requirement-sets.ts", find: " && valueCharacters(set) <= MAX_VALUE_CHARACTERS", replace: "" }],
     foundBy: "unit",
     within: ["test/hostile/sizes.test.ts"],
   },
