@@ -214,14 +214,23 @@ const STORE_ACTIONS: Readonly<Record<Exclude<StoreUse, "find">, readonly string[
   decide: ["UpdateItem", "ConditionCheckItem"],
 };
 
-/** What a function needs of the table. */
+const STORE_READS: ReadonlySet<string> = new Set(STORE_ACTIONS.read);
+
+/**
+ * What a function needs of the table. No function writes the partition that says which clusters the stack serves, and
+ * by which roles: that is done by who runs `install`.
+ */
 export function storeStatements(uses: readonly StoreUse[], tableArn: string): readonly PolicyStatement[] {
-  const actions = uses.flatMap((use) => (use === "find" ? [] : STORE_ACTIONS[use])).map((name) => `dynamodb:${name}`);
+  const names = uses.flatMap((use) => (use === "find" ? [] : STORE_ACTIONS[use]));
+  const [reads, writes] = [names.filter((name) => STORE_READS.has(name)), names.filter((name) => !STORE_READS.has(name))];
+  const ofTable = (sid: string, actions: readonly string[], props: PolicyStatementProps = {}): readonly PolicyStatement[] =>
+    actions.length === 0 ? [] : [allow(sid, { actions: actions.map((name) => `dynamodb:${name}`), resources: [tableArn], ...props })];
   return [
     ...(uses.includes("find")
       ? [allow("FindByInstance", { actions: ["dynamodb:Query"], resources: [`${tableArn}/index/byInstance`] })]
       : []),
-    ...(actions.length > 0 ? [allow("KeepIntents", { actions, resources: [tableArn] })] : []),
+    ...ofTable("ReadIntents", reads),
+    ...ofTable("KeepIntents", writes, { conditions: { "ForAllValues:StringNotEquals": { "dynamodb:LeadingKeys": ["clusters"] } } }),
   ];
 }
 

@@ -326,6 +326,15 @@ describe("least privilege", () => {
     expect(FUNCTION_NAMES.filter((name) => actionsOf(name).includes(action))).toEqual(who);
   });
 
+  it("no function writes which clusters are served", () => {
+    const writes = FUNCTION_NAMES.flatMap(statementsOf).filter(({ Action }) =>
+      list(Action).some((action) => /^dynamodb:(Put|Update|Delete|BatchWrite)/.test(action)),
+    );
+    expect(writes.length).toBeGreaterThan(0);
+    for (const { Sid, Condition } of writes)
+      if (Sid !== "AddUpMetrics") expect(Condition).toEqual({ "ForAllValues:StringNotEquals": { "dynamodb:LeadingKeys": ["clusters"] } });
+  });
+
   it("what is added up for scrapers is in the sums of metrics, and nothing is where no scraper is asked for", () => {
     const sums = FUNCTION_NAMES.flatMap((name) => statementsOf(name).filter(({ Sid }) => Sid === "AddUpMetrics"));
     expect(sums).toHaveLength(6);

@@ -66,7 +66,7 @@ export const NEVER_USED: readonly Accepted[] = [
   },
   { functions: ["catalog"], sid: "Describe", action: "ec2:DescribeCapacityReservations", reason: BY_NODE_CLASS },
   { functions: ["catalog"], sid: "Describe", action: "ec2:DescribePlacementGroups", reason: BY_NODE_CLASS },
-  { functions: "all", sid: "KeepIntents", action: "dynamodb:BatchGetItem", reason: "a catalogue of more than 380 KB; the region's has 60" },
+  { functions: "all", sid: "ReadIntents", action: "dynamodb:BatchGetItem", reason: "a catalogue of more than 380 KB; the region's has 60" },
   {
     functions: ["catalog"],
     sid: "KeepIntents",
