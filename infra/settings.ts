@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { PARTITIONS, partitionOf } from "#settings/partitions.ts";
 import { BadInput } from "./end-with.ts";
 import { type FunctionSettings, functionSettings } from "./function-settings.ts";
 import { nodeRoleName, roleNameInAccount } from "./role-names.ts";
@@ -254,12 +255,25 @@ export function hasPublicUrl({
   return publicUrl !== "none" && (admission || scrape || clusters.some(({ sources }) => sources.includes("notify")));
 }
 
+/** The region that the settings or the environment name, to refuse at the synthesis what it does not have. */
+const regionOf = ({ region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"] }: DeploymentSettings): string | undefined =>
+  region;
+
+/** Throws one sentence when the region is of a partition whose endpoints are not known. */
+function checkRegion(settings: DeploymentSettings, source: string): void {
+  const region = regionOf(settings);
+  if (region !== undefined && partitionOf(region) === undefined)
+    throw new BadInput(
+      `${source}: ${region} is of no partition of AWS whose endpoints are known (${PARTITIONS.map(({ id }) => id).join(", ")}); choose a region of these.`,
+    );
+}
+
 /** Throws one sentence when the region has no URLs of the kind that is asked for. */
 function checkPublicUrl(settings: DeploymentSettings, source: string): void {
   for (const key of ["callerCidrs", "callerVpcEndpointIds"] as const)
     if (settings[key] !== undefined && settings.publicUrl !== "restApi")
       throw new BadInput(`${source}: ${key} is the policy of a REST API; set publicUrl to "restApi", or leave ${key} out.`);
-  const region = settings.region ?? process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
+  const region = regionOf(settings);
   if (region === undefined || settings.publicUrl !== "functionUrl" || !hasPublicUrl(settings)) return;
   if (!hasFunctionUrls(region))
     throw new BadInput(
@@ -311,6 +325,7 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   if (twice !== undefined) {
     throw new BadInput(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
+  checkRegion(parsed.data, source);
   checkPublicUrl(parsed.data, source);
   for (const cluster of parsed.data.clusters) checkAccount(cluster, parsed.data.stackName, source);
   return {

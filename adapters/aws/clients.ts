@@ -7,6 +7,7 @@ import { IAMClient } from "@aws-sdk/client-iam";
 import { PricingClient } from "@aws-sdk/client-pricing";
 import { SSMClient } from "@aws-sdk/client-ssm";
 
+import { pricingRegion } from "#settings/partitions.ts";
 import type { CredentialSource } from "./assume-role.ts";
 
 /**
@@ -36,17 +37,7 @@ export function iamClient(region: string, credentials: CredentialSource): IAMCli
   return new IAMClient({ region, credentials, maxAttempts: 5, requestHandler });
 }
 
-/**
- * The Price List API has endpoints in few regions, each of which serves others too
- * (karpenter-provider-aws: pkg/providers/pricing/pricing.go, NewAPI).
- */
+/** The Price List API has endpoints in few regions, each of which serves others too. */
 export function pricingClient(region: string, credentials: CredentialSource): PricingClient {
   return new PricingClient({ region: pricingRegion(region), credentials, maxAttempts: 3, requestHandler });
-}
-
-export function pricingRegion(region: string): string {
-  if (region.startsWith("ap-")) return "ap-south-1";
-  if (region.startsWith("cn-")) return "cn-northwest-1";
-  if (region.startsWith("eu-")) return "eu-central-1";
-  return "us-east-1";
 }

@@ -57,7 +57,9 @@ interface PriceListEntry {
       Record<
         string,
         {
-          readonly priceDimensions?: Readonly<Record<string, { readonly pricePerUnit?: { readonly USD?: string; readonly CNY?: string } }>>;
+          readonly priceDimensions?: Readonly<
+            Record<string, { readonly pricePerUnit?: { readonly USD?: string; readonly CNY?: string; readonly EUR?: string } }>
+          >;
         }
       >
     >;
@@ -74,7 +76,7 @@ function priceOf(json: string): readonly (readonly [type: string, price: number]
   }
   const type = entry.product?.attributes?.instanceType;
   const dimensions = Object.values(entry.terms?.OnDemand ?? {}).flatMap((term) => Object.values(term.priceDimensions ?? {}));
-  const price = dimensions.map(({ pricePerUnit }) => Number(pricePerUnit?.USD ?? pricePerUnit?.CNY)).find((amount) => amount > 0);
+  const price = dimensions.map(({ pricePerUnit: { USD, CNY, EUR } = {} }) => Number(USD ?? CNY ?? EUR)).find((amount) => amount > 0);
   return type === undefined || price === undefined ? [] : [[type, price]];
 }
 

@@ -1,6 +1,7 @@
 import { Sha256 } from "@smithy/core/checksum";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { dnsSuffix } from "#settings/partitions.ts";
 import type { CredentialSource } from "./assume-role.ts";
 
 /** A service of AWS and who calls it. */
@@ -57,8 +58,3 @@ export async function signedFetch(caller: SignedCaller, { method, path = "/", he
 
 const isClosed = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && (cause.code === "ECONNRESET" || cause.code === "UND_ERR_SOCKET");
-
-/** The domain of a region's endpoints. */
-export function dnsSuffix(region: string): string {
-  return region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
-}

@@ -1,7 +1,7 @@
 import { Sha256 } from "@smithy/core/checksum";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { dnsSuffix } from "../aws/signed-fetch.ts";
+import { dnsSuffix } from "#settings/partitions.ts";
 
 interface EksTokenOptions {
   /** Name of the EKS cluster; a token is valid for this cluster only. */

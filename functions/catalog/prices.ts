@@ -1,6 +1,7 @@
 import { bundledLimits, standInPrices } from "#adapters/catalogue/bundled.ts";
 import { documentName, packCatalogue } from "#adapters/catalogue/document.ts";
 import { type Catalogue, compactRecord } from "#core/offerings/catalogue.ts";
+import { partitionOf } from "#settings/partitions.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 type PriceDeps = Pick<CatalogDeps, "account" | "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
@@ -61,7 +62,7 @@ export async function refreshPrices({ account, inventory, store, catalogue, sett
  * (karpenter-provider-aws: pkg/providers/pricing/pricing.go, DefaultProvider.UpdateOnDemandPricing).
  */
 function canAskPrices(region: string, { isolatedVpc }: PriceDeps["settings"]): boolean {
-  return !isolatedVpc && !region.startsWith("us-gov-");
+  return !isolatedVpc && partitionOf(region)?.pricing.length !== 0;
 }
 
 /**

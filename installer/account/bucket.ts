@@ -1,6 +1,7 @@
 import type { SignedCaller, SignedRequest } from "#adapters/aws/signed-fetch.ts";
-import { dnsSuffix, signedFetch } from "#adapters/aws/signed-fetch.ts";
+import { signedFetch } from "#adapters/aws/signed-fetch.ts";
 import { text } from "#adapters/aws/stack-outputs.ts";
+import { dnsSuffix } from "#settings/partitions.ts";
 import type { Bucket } from "./ports.ts";
 
 /** The bucket of an account and region, one for all stacks. */

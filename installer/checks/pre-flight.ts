@@ -3,6 +3,7 @@
 // changed here.
 
 import { hasFunctionUrls, hasPublicUrl } from "#infra/settings.ts";
+import { partitionOf } from "#settings/partitions.ts";
 import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 import { type Facts, nodeRoleOf, type Wanted } from "./facts.ts";
 import { fault, note, of, ok, type Verdict } from "./verdict.ts";
@@ -41,8 +42,12 @@ function entryOf(caller: string, cluster: string): string {
   return `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${principal} && aws eks associate-access-policy --cluster-name ${cluster} --principal-arn ${principal} --access-scope type=cluster --policy-arn ${policy}${path}`;
 }
 
-export const region = ({ region }: Facts): Verdict =>
-  region === "" ? fault("no region is known; give --region us-west-2, or set AWS_REGION") : ok(region);
+export const region = ({ region }: Facts): Verdict => {
+  if (region === "") return fault("no region is known; give --region us-west-2, or set AWS_REGION");
+  return partitionOf(region) === undefined
+    ? fault(`${region} is of no partition of AWS whose endpoints are known; choose another`)
+    : ok(region);
+};
 
 export const credentials = ({ caller }: Facts): Verdict =>
   "value" in caller

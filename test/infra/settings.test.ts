@@ -99,3 +99,11 @@ describe("a stack made with settings", () => {
     for (const template of [plain, set]) template.hasResourceProperties("AWS::SQS::Queue", { FifoQueue: true, DelaySeconds: 1 });
   });
 });
+
+it("a region of a partition that is not in the table is refused, and those of the table are taken", () => {
+  const settingsIn = (region: string) => parseSettings({ clusters: [{ name: "one", sources: ["sweep"] }], region }, "a.json");
+  expect(() => settingsIn("moon-sea-1")).toThrow(
+    "a.json: moon-sea-1 is of no partition of AWS whose endpoints are known (aws, aws-cn, aws-us-gov, aws-eusc, aws-iso, aws-iso-b, aws-iso-e, aws-iso-f); choose a region of these.",
+  );
+  expect(settingsIn("eusc-de-east-1").region).toBe("eusc-de-east-1");
+});

@@ -2,7 +2,6 @@ import { IAMClient } from "@aws-sdk/client-iam";
 import { PricingClient } from "@aws-sdk/client-pricing";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { describe, expect, it } from "vitest";
-import { pricingRegion } from "#adapters/aws/clients.ts";
 import { awsInventory } from "#adapters/aws/inventory.ts";
 import { imageQueries, queriesFor } from "#adapters/aws/selectors.ts";
 import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
@@ -134,13 +133,4 @@ describe("selector terms", () => {
       { filters: [{ Name: "tag:a", Values: ["b"] }] },
     ]);
   });
-});
-
-it.for([
-  ["us-west-2", "us-east-1"],
-  ["ap-northeast-2", "ap-south-1"],
-  ["eu-west-1", "eu-central-1"],
-  ["cn-north-1", "cn-northwest-1"],
-])("prices of %s are read in %s", ([region = "", want]) => {
-  expect(pricingRegion(region)).toBe(want);
 });
