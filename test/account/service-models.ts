@@ -69,7 +69,8 @@ export function modelOf(service: string): ServiceModel | undefined {
   return model;
 }
 
-function dataFolder(): string {
+/** The folder of the models, with the list of endpoints. */
+export function dataFolder(): string {
   const lib = join(cacheDir("ministack"), "lib");
   const python = readdirSync(lib).find((name) => name.startsWith("python3")) ?? "";
   return join(lib, python, "site-packages/botocore/data");
@@ -83,32 +84,30 @@ export const shapeOf = (model: ServiceModel, name: string): Shape => {
 
 /**
  * What is wrong with an input, by the model: members that the service does not know, members that are missing, values
- * of another type, out of their range or pattern. Empty when the service would accept its form.
+ * of another type, out of their range or pattern. Empty when the service would accept its form. `isTyped` tells that
+ * numbers and booleans are not written as text, as on the wire of most protocols.
  */
-export function inputFaults(model: ServiceModel, operation: Operation, input: unknown): readonly string[] {
-  return operation.input === undefined ? [] : faultsOf(model, operation.input.shape, input, operation.name);
+export function inputFaults(model: ServiceModel, operation: Operation, input: unknown, isTyped = false): readonly string[] {
+  return operation.input === undefined ? [] : faultsOf({ model, isTyped }, operation.input.shape, input, operation.name);
 }
 
-function faultsOf(model: ServiceModel, name: string, value: unknown, path: string): readonly string[] {
-  const shape = shapeOf(model, name);
+/** The model that a value is judged by, and how values are written. */
+interface Judge {
+  readonly model: ServiceModel;
+  readonly isTyped: boolean;
+}
+
+function faultsOf(judge: Judge, name: string, value: unknown, path: string): readonly string[] {
+  const shape = shapeOf(judge.model, name);
   switch (shape.type) {
-    case "structure": {
-      if (!isMap(value)) return [`${path} is no structure`];
-      const members = shape.members ?? {};
-      const missing = (shape.required ?? []).filter((key) => value[key] === undefined).map((key) => `${path}.${key} is missing`);
-      const wrong = Object.entries(value).flatMap(([key, part]) => {
-        const member = members[key];
-        if (part === undefined) return [];
-        return member === undefined ? [`${path}.${key} is not known`] : faultsOf(model, member.shape, part, `${path}.${key}`);
-      });
-      return [...missing, ...wrong];
-    }
+    case "structure":
+      return structureFaults(judge, shape, value, path);
     case "list": {
       if (!Array.isArray(value)) return [`${path} is no list`];
       const { member } = shape;
       return [
         ...rangeFaults(shape, value.length, path, "items"),
-        ...(member === undefined ? [] : value.flatMap((item, i) => faultsOf(model, member.shape, item, `${path}.${i}`))),
+        ...(member === undefined ? [] : value.flatMap((item, i) => faultsOf(judge, member.shape, item, `${path}.${i}`))),
       ];
     }
     case "map": {
@@ -116,18 +115,39 @@ function faultsOf(model: ServiceModel, name: string, value: unknown, path: strin
       const { value: member } = shape;
       return member === undefined
         ? []
-        : Object.entries(value).flatMap(([key, part]) => faultsOf(model, member.shape, part, `${path}.${key}`));
+        : Object.entries(value).flatMap(([key, part]) => faultsOf(judge, member.shape, part, `${path}.${key}`));
     }
+    default:
+      return scalarFaults(judge, shape, value, path);
+  }
+}
+
+function structureFaults(judge: Judge, { members = {}, required = [] }: Shape, value: unknown, path: string): readonly string[] {
+  if (!isMap(value)) return [`${path} is no structure`];
+  const missing = required.filter((key) => value[key] === undefined).map((key) => `${path}.${key} is missing`);
+  const wrong = Object.entries(value).flatMap(([key, part]) => {
+    const member = members[key];
+    if (part === undefined) return [];
+    return member === undefined ? [`${path}.${key} is not known`] : faultsOf(judge, member.shape, part, `${path}.${key}`);
+  });
+  return [...missing, ...wrong];
+}
+
+function scalarFaults({ isTyped }: Judge, shape: Shape, value: unknown, path: string): readonly string[] {
+  const is = (type: string): boolean => !isTyped || typeof value === type;
+  switch (shape.type) {
     case "string":
-      return textFaults(shape, String(value), path);
+      return is("string") ? textFaults(shape, String(value), path) : [`${path} is no text: ${String(value)}`];
     case "boolean":
-      return /^(true|false)$/.test(String(value)) ? [] : [`${path} is no boolean: ${String(value)}`];
+      return is("boolean") && /^(true|false)$/.test(String(value)) ? [] : [`${path} is no boolean: ${String(value)}`];
     case "integer":
     case "long":
-      return /^-?\d+$/.test(String(value)) ? rangeFaults(shape, Number(value), path, "") : [`${path} is no whole number: ${String(value)}`];
+      return is("number") && /^-?\d+$/.test(String(value))
+        ? rangeFaults(shape, Number(value), path, "")
+        : [`${path} is no whole number: ${String(value)}`];
     case "float":
     case "double":
-      return Number.isNaN(Number(value)) ? [`${path} is no number: ${String(value)}`] : [];
+      return is("number") && !Number.isNaN(Number(value)) ? [] : [`${path} is no number: ${String(value)}`];
     default:
       return [];
   }

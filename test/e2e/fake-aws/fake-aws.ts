@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EventCode } from "@aws-sdk/client-ec2";
+import { recordWire } from "../support/wire-log.ts";
 import { control } from "./control.ts";
 import { interrupt, rebalance, scheduleMaintenance, terminate } from "./ec2/instance-life.ts";
 import { byIds } from "./ec2/instances.ts";
@@ -126,11 +127,13 @@ async function serve(
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  const body = bytes.toString("utf8");
   if (request.url?.startsWith("/_fake/")) {
     send(response, control(fake, request, body));
     return;
   }
+  recordWire(request, bytes);
   const world = fake.state;
   let understood: Understood;
   try {

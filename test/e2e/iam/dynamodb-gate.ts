@@ -1,5 +1,6 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { recordWire } from "../support/wire-log.ts";
 import { dynamodbQuestions } from "./dynamodb-questions.ts";
 import { type Ledger, wordRefusal } from "./ledger.ts";
 import type { Place } from "./template-policies.ts";
@@ -27,6 +28,7 @@ export async function startDynamoDbGate(options: {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
+    recordWire(request, body);
     const accessKey = /Credential=([^/]+)\//.exec(request.headers.authorization ?? "")?.[1] ?? "";
     const action = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
     const refusal =

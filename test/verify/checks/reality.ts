@@ -162,6 +162,15 @@ export const REALITY: Group = {
       needs: ["Python"],
     },
     {
+      name: "models",
+      answers:
+        "does each request of the tests, and of the lab with all types of the catalogue, fit AWS's own service models: members, types, enums, lengths, patterns, sizes; are the domains of all partitions right? `--wire` judges what an end-to-end run wrote with WIRE_REQUESTS=FILE",
+      file: "test/models/main.ts",
+      takes: "[--wire FILE]",
+      minutes: 1,
+      needs: ["Python"],
+    },
+    {
       name: "first-node",
       answers:
         "from an empty folder with the tarball: `install` with nothing prepared, the first pod, `status`, `doctor`, `uninstall`, and what is left?",
