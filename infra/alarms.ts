@@ -7,6 +7,7 @@ import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { MetricName } from "#core/ports/metric-registry.ts";
 import { FUNCTIONS, type FunctionName } from "./functions.ts";
+import { LOOPING, runawayBound } from "./runaway.ts";
 
 /** An alarm that a person on call needs. docs/operate.md has a runbook under its name. */
 interface AlarmSpec {
@@ -15,7 +16,7 @@ interface AlarmSpec {
   readonly says: string;
   readonly threshold: number;
   readonly below?: true;
-  /** So many of the last `of` periods of five minutes. */
+  /** So many of the last `of` periods. A period has five minutes, that of Runaway an hour. */
   readonly periods: number;
   readonly of?: number;
   /** It looks at a metric that the functions send, which CLOUDWATCH_METRICS=none keeps them from. */
@@ -34,27 +35,47 @@ function ofClusters(statistic: "MAX" | "SUM", name: MetricName): IMetric {
   return new MathExpression({ expression: `SELECT ${statistic}(karpenter_${name}) FROM Karpenter`, usingMetrics: {}, period, label: name });
 }
 
-/** One metric of some functions, joined by `expression` of CloudWatch's metric math. */
-function ofFunctions(names: readonly FunctionName[], stack: Stack, metricName: string, join: (ids: string) => string): IMetric {
+interface Joined {
+  readonly names: readonly FunctionName[];
+  readonly metricName: string;
+  /** An expression of CloudWatch's metric math over the functions' values. */
+  readonly join: (values: readonly string[]) => string;
+  /** By what the value of a function is divided; 1 when absent. */
+  readonly per?: (name: FunctionName) => number;
+  /** Five minutes when absent. */
+  readonly of?: Duration;
+}
+
+/** One metric of some functions. */
+function ofFunctions(stack: Stack, { names, metricName, join, per, of: length = period }: Joined): IMetric {
   const metricOf = (name: FunctionName): Metric =>
     new Metric({
-      ...{ namespace: "AWS/Lambda", metricName, statistic: "Sum", period },
+      ...{ namespace: "AWS/Lambda", metricName, statistic: "Sum", period: length },
       dimensionsMap: { FunctionName: `${stack.stackName}-${name}` },
     });
-  const ids = names.map((_, i) => `m${i}`);
-  const usingMetrics = Object.fromEntries(names.map((name, i) => [ids[i] ?? "", metricOf(name)]));
-  return new MathExpression({ expression: join(ids.map((id) => `FILL(${id}, 0)`).join(", ")), usingMetrics, period, label: metricName });
+  const usingMetrics = Object.fromEntries(names.map((name, i) => [`m${i}`, metricOf(name)]));
+  const expression = join(names.map((name, i) => `FILL(m${i}, 0)${per === undefined ? "" : ` / ${per(name)}`}`));
+  return new MathExpression({ expression, usingMetrics, period: length, label: metricName });
 }
+
+const aggregated =
+  (aggregate: "MAX" | "MIN" | "SUM") =>
+  (values: readonly string[]): string =>
+    `${aggregate}([${values.join(", ")}])`;
 
 /** How often a sum over all dimensions has each value of a cluster: `both` sends it with and without the cluster. */
 const copiesSent = (sent: string): number => (sent === "both" ? 2 : 1);
 
-/** The alarms of a stack, by the names of their runbooks. `sent` is the value of CLOUDWATCH_METRICS. */
-function alarmSpecs(stack: Stack, names: readonly FunctionName[], sent: string): Readonly<Record<string, AlarmSpec>> {
+/** The alarms of a stack, by the names of their runbooks. */
+function alarmSpecs(
+  stack: Stack,
+  names: readonly FunctionName[],
+  { sent, clusters }: Pick<AlarmOptions, "sent" | "clusters">,
+): Readonly<Record<string, AlarmSpec>> {
   const swept = names.filter((name) => FUNCTIONS[name].schedules.length > 0);
   return {
     SweepsMissing: {
-      metric: ofFunctions(swept, stack, "Invocations", (values) => `MIN([${values}])`),
+      metric: ofFunctions(stack, { names: swept, metricName: "Invocations", join: aggregated("MIN") }),
       says: "A function was not started by its schedule, so work of lost events is not found.",
       threshold: 1,
       below: true,
@@ -68,18 +89,28 @@ function alarmSpecs(stack: Stack, names: readonly FunctionName[], sent: string):
       periods: 3,
     },
     FunctionsFail: {
-      metric: ofFunctions(names, stack, "Errors", (values) => `SUM([${values}])`),
+      metric: ofFunctions(stack, { names, metricName: "Errors", join: aggregated("SUM") }),
       says: "Functions end with errors or time-outs.",
       threshold: 1,
       periods: 3,
       of: 4,
     },
     FunctionsThrottled: {
-      metric: ofFunctions(names, stack, "Throttles", (values) => `SUM([${values}])`),
+      metric: ofFunctions(stack, { names, metricName: "Throttles", join: aggregated("SUM") }),
       says: "Lambda refuses invocations: the account's concurrency is used up.",
       threshold: 1,
       periods: 2,
       of: 3,
+    },
+    Runaway: {
+      // The largest part of its own bound that a function has reached.
+      metric: ofFunctions(stack, {
+        ...{ names: LOOPING, metricName: "Invocations", join: aggregated("MAX"), of: Duration.hours(1) },
+        per: (name) => runawayBound(name, clusters),
+      }),
+      says: "A function was invoked more often in an hour than work explains: wake-ups may follow each other without end.",
+      threshold: 1,
+      periods: 1,
     },
     PodsWait: {
       metric: ofClusters("MAX", "scheduler_unschedulable_pods_count"),
@@ -110,10 +141,12 @@ interface AlarmOptions {
   readonly topic: ITopic;
   /** The value of CLOUDWATCH_METRICS. */
   readonly sent: string;
+  /** How many clusters the stack serves. */
+  readonly clusters: number;
 }
 
 /** Makes the alarms, which notify the topic. An alarm costs $0.10 a month for each metric that it looks at. */
-export function makeAlarms(stack: Stack, { functions, topic, sent }: AlarmOptions): void {
+export function makeAlarms(stack: Stack, { functions, topic, sent, clusters }: AlarmOptions): void {
   for (const [name, { logGroup }] of functions) {
     if (FUNCTIONS[name].schedules.length === 0) continue;
     new MetricFilter(stack, `FailedSweepsOf${name}`, {
@@ -124,7 +157,7 @@ export function makeAlarms(stack: Stack, { functions, topic, sent }: AlarmOption
       metricValue: "1",
     });
   }
-  for (const [name, spec] of Object.entries(alarmSpecs(stack, [...functions.keys()], sent))) {
+  for (const [name, spec] of Object.entries(alarmSpecs(stack, [...functions.keys()], { sent, clusters }))) {
     if (spec.needsMetrics && sent === "none") continue;
     const alarm = new Alarm(stack, name, {
       alarmName: `${stack.stackName}-${name}`,

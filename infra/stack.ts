@@ -238,6 +238,6 @@ export class AutoscalerStack extends Stack {
     if (alarmTopicArn === undefined) return;
     const topic = Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
     watchDeadLetters(this.#deadLetters, topic);
-    makeAlarms(this, { functions, topic, sent: this.#sentMetrics() });
+    makeAlarms(this, { functions, topic, sent: this.#sentMetrics(), clusters: this.settings.clusters.length });
   }
 }

@@ -64,7 +64,7 @@ export const PRICES = {
 };
 
 /** What a stack has, whatever the number of its clusters: a test compares it with the template. */
-export const STACK = { standardQueues: 4, fifoQueues: 1, alarmMetrics: 25, sweptFunctions: 4, sweepsAnHour: 60 };
+export const STACK = { standardQueues: 4, fifoQueues: 1, alarmMetrics: 29, sweptFunctions: 4, sweepsAnHour: 60 };
 
 /**
  * What Lambda asks an empty queue: five pollers, each waits for 20 s. Two would do for a queue without a maximum of

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { emfMetrics, type MetricRecord, SENT_METRICS, type SentMetrics } from "#adapters/telemetry/metrics.ts";
 import { RefusedError } from "#core/ports/errors.ts";
 import { makeApp } from "#infra/app.ts";
+import { runawayBound } from "#infra/runaway.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { createLab, ENTRIES, type FunctionEntries, type Lab, type LabOptions } from "#lab/host.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
@@ -136,6 +137,16 @@ const broken = (name: keyof FunctionEntries): FunctionEntries => ({
     throw new Error("Runtime exited");
   },
 });
+/** Each of its invocations, also of a sweep, asks for the next one a second later. */
+const endless: FunctionEntries = {
+  ...ENTRIES,
+  catalog:
+    ({ wakeUps }) =>
+    async () => {
+      await wakeUps.wake([{ kind: "catalog", cluster: "c1", cause: "ObjectChanged", detail: "ec2nodeclasses/default", delayMs: 1_000 }]);
+      return { batchItemFailures: [] };
+    },
+};
 const noCapacity = (lab: Lab, n: number): void => {
   if (n > 0) return;
   lab.cloud.outages.push({});
@@ -189,6 +200,7 @@ const SITUATIONS: Readonly<
   ],
   SweepsFail: [{ what: "a cluster of the stack does not answer", periods: 4, from: 2, neighbours: ["gone"] }],
   FunctionsFail: [{ what: "a function ends with an error", periods: 4, from: 2, entries: broken("provision") }],
+  Runaway: [{ what: "each wake-up of a function asks for another", periods: 3, from: 1, entries: endless }],
   FunctionsThrottled: [{ what: "Lambda refuses a function", periods: 4, from: 1, isThrottled: (name) => name === "disruption" }],
   DeadLetters: [
     {
@@ -224,6 +236,15 @@ describe("an alarm", () => {
     });
     expect(points.filter(({ metric }) => metric.startsWith("karpenter_interruption_message_queue")).length).toBeGreaterThan(0);
     for (const { name, definition } of alarms) expect([name, firesAt(definition, points, 8)]).toEqual([name, []]);
+  });
+
+  it("Runaway has the metric of each function that may wake itself, and bounds that grow with the clusters", () => {
+    const [{ definition } = { definition: undefined }] = alarms.filter(({ name }) => name === "Runaway");
+    const looked = definition?.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric.Dimensions?.map(({ Value }) => Value) ?? []);
+    const allowing = Object.values(template.findResources("AWS::Lambda::Function", { Properties: { RecursiveLoop: "Allow" } }));
+    expect(looked?.toSorted()).toEqual(allowing.map(({ Properties }) => Properties.FunctionName).toSorted());
+    expect([1, 2, 11, 101].map((clusters) => runawayBound("lifecycle", clusters))).toEqual([50_000, 55_000, 100_000, 550_000]);
+    expect(() => runawayBound("notify", 1)).toThrow("give it one in infra/runaway.ts");
   });
 
   it.for(SENT_METRICS.filter((sent) => sent !== "none"))(

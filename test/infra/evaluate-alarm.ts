@@ -68,10 +68,11 @@ function hasDimensions(point: Point, dimensions: MetricStat["Metric"]["Dimension
 const isQueue = (reference: string, queue: string): boolean =>
   reference.toLowerCase().startsWith(`queue={"fn::getatt":["${queue.toLowerCase()}`);
 
-function metricAt({ Metric, Stat }: MetricStat, points: readonly Point[], at: number): number | undefined {
+function metricAt({ Metric, Stat, Period }: MetricStat, points: readonly Point[], at: number): number | undefined {
   const values = points.filter(
     (point) =>
-      point.at === at &&
+      point.at <= at &&
+      point.at > at - Math.max(MINUTES_5, Period * 1_000) &&
       point.namespace === Metric.Namespace &&
       point.metric === Metric.MetricName &&
       hasDimensions(point, Metric.Dimensions),
@@ -93,13 +94,13 @@ function expressionAt(text: string, { Metrics = [] }: AlarmDefinition, points: r
       values.map(({ value }) => value),
     );
   }
-  const [, aggregate = "", list = ""] = /^(MIN|SUM)\(\[(.*)\]\)$/.exec(text) ?? [];
-  const filled = [...list.matchAll(/FILL\((\w+), 0\)/g)].map(([, id]) => {
+  const [, aggregate = "", list = ""] = /^(MAX|MIN|SUM)\(\[(.*)\]\)$/.exec(text) ?? [];
+  const filled = [...list.matchAll(/FILL\((\w+), 0\)(?: \/ (\d+))?(?=, FILL|$)/g)].map(([, id, divisor = "1"]) => {
     const stat = Metrics.find(({ Id }) => Id === id)?.MetricStat;
     if (stat === undefined) throw new Error(`${text} names ${id}, which is no metric`);
-    return metricAt(stat, points, at) ?? 0;
+    return (metricAt(stat, points, at) ?? 0) / Number(divisor);
   });
-  if (filled.length === 0 || filled.length !== list.split("), ").length) throw new Error(`${text} is not known here`);
+  if (filled.length === 0 || filled.length !== list.split(", FILL").length) throw new Error(`${text} is not known here`);
   return statistic(aggregate, filled);
 }
 
@@ -113,7 +114,7 @@ function valueAt(alarm: AlarmDefinition, points: readonly Point[], at: number): 
 
 /**
  * The periods of five minutes, from 0, after which the alarm is raised. A definition with shorter periods is evaluated
- * by five minutes, too: the points say no more.
+ * by five minutes, too: the points say no more. One with longer periods is looked at every five minutes.
  */
 export function firesAt(alarm: AlarmDefinition, points: readonly Point[], periods: number): readonly number[] {
   const { Threshold, ComparisonOperator, EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, TreatMissingData } = alarm;

@@ -1,0 +1,26 @@
+// What stands in for Lambda's guard against recursive loops, which the stack turns off (functions.ts, isInLoop).
+// In: a function and how many clusters its stack serves. Out: invocations an hour that only a fault explains.
+
+import { FUNCTION_NAMES, type FunctionName, isInLoop } from "./functions.ts";
+
+/**
+ * Invocations an hour of one cluster of 5,000 nodes that no ordinary hour reaches, and that an endless chain does.
+ * provision and disruption: their wake-ups are folded into one a second, so 3,600 is the most (PLAN_HELD_BACK_MS,
+ * functions/disruption/wake-times.ts). lifecycle: all 5,000 nodes replaced in the hour, at ten invocations each. The
+ * bill counts 8.1 a node, of all functions (cli/cost/measured.json). catalog: a sweep a minute and a change of an object each
+ * two seconds. Lambda's own bounds are above: 20 invocations of lifecycle at once, of 0.1 s, are 720,000 an hour.
+ */
+const OF_ONE_CLUSTER: Partial<Record<FunctionName, number>> = { provision: 5_000, lifecycle: 50_000, disruption: 5_000, catalog: 2_000 };
+
+/** How busy each further cluster of a stack is in the hour in which one is at its bound. */
+const SHARE_OF_FURTHER = 0.1;
+
+/** The functions that could wake themselves without end. */
+export const LOOPING: readonly FunctionName[] = FUNCTION_NAMES.filter(isInLoop);
+
+/** How many invocations an hour are a runaway of the function. */
+export function runawayBound(name: FunctionName, clusters: number): number {
+  const bound = OF_ONE_CLUSTER[name];
+  if (bound === undefined) throw new Error(`${name} is in a loop and has no bound of invocations an hour; give it one in infra/runaway.ts`);
+  return Math.round(bound * (1 + SHARE_OF_FURTHER * Math.max(0, clusters - 1)));
+}
