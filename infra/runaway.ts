@@ -1,4 +1,4 @@
-// What stands in for Lambda's guard against recursive loops, which the stack turns off (functions.ts, isInLoop).
+// The bounds in place of Lambda's guard against recursive loops, which the stack turns off (functions.ts, isInLoop).
 // In: a function and how many clusters its stack serves. Out: invocations an hour that only a fault explains.
 
 import { FUNCTION_NAMES, type FunctionName, isInLoop } from "./functions.ts";
@@ -6,9 +6,9 @@ import { FUNCTION_NAMES, type FunctionName, isInLoop } from "./functions.ts";
 /**
  * Invocations an hour of one cluster of 5,000 nodes that no ordinary hour reaches, and that an endless chain does.
  * provision and disruption: their wake-ups are folded into one a second, so 3,600 is the most (PLAN_HELD_BACK_MS,
- * functions/disruption/wake-times.ts). lifecycle: all 5,000 nodes replaced in the hour, at ten invocations each. The
- * bill counts 8.1 a node, of all functions (cli/cost/measured.json). catalog: a sweep a minute and a change of an object each
- * two seconds. Lambda's own bounds are above: 20 invocations of lifecycle at once, of 0.1 s, are 720,000 an hour.
+ * functions/disruption/wake-times.ts). lifecycle: all 5,000 nodes replaced in the hour, at ten invocations each; the
+ * bill counts 8.1 a node, of all functions (cli/cost/measured.json). catalog: a sweep a minute and a change of an
+ * object each two seconds. An endless chain has more: 20 invocations of lifecycle at once, of 0.1 s, are 720,000.
  */
 const OF_ONE_CLUSTER: Partial<Record<FunctionName, number>> = { provision: 5_000, lifecycle: 50_000, disruption: 5_000, catalog: 2_000 };
 

@@ -33,6 +33,7 @@ export function awsAccount(region: string, credentials: CredentialSource, lambda
         subnetIds: cluster?.resourcesVpcConfig?.subnetIds ?? [],
         securityGroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId ?? "",
         egress: cluster?.resourcesVpcConfig?.controlPlaneEgressMode ?? "AWS_MANAGED",
+        scoring: cluster?.kubeSchedulerConfig?.nodeResourcesFit?.scoringStrategy?.type ?? "LeastAllocated",
       };
     },
     hasCluster: async (name) =>

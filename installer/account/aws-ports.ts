@@ -19,6 +19,7 @@ import { clusterApi } from "./cluster-api.ts";
 import { lambdaEventSources } from "./event-sources.ts";
 import { awsInspector } from "./inspector.ts";
 import { leftBehindOnAws } from "./left-behind.ts";
+import { liveSettings } from "./live-settings.ts";
 import type { InstallerPorts } from "./ports.ts";
 import { cloudFormationStacks } from "./stacks.ts";
 
@@ -47,6 +48,7 @@ export function awsPorts(region: string): InstallerPorts {
     stacks: cloudFormationStacks(caller("CLOUDFORMATION")),
     changeSets: cloudFormationChangeSets(caller("CLOUDFORMATION")),
     inspector: awsInspector(region, (service) => ownCaller(service, region)),
+    live: liveSettings(region, (service) => ownCaller(service, region)),
     clusterApi: (cluster) => clusterApi(eksTransport(cluster), Date.now),
     secret: (arn) => secretText(arn, caller("SECRETS_MANAGER")),
     confirm: askAtTerminal,

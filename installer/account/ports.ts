@@ -163,6 +163,26 @@ export interface Inspector {
   readonly get: (url: string) => Promise<number>;
 }
 
+/** What is set in AWS now, whatever the template says: a person may have changed it. */
+export interface LiveSettings {
+  /** "Allow" or "Terminate". */
+  readonly recursiveLoop: (functionName: string) => Promise<string>;
+  /** Undefined where none is reserved. */
+  readonly reservedConcurrency: (functionName: string) => Promise<number | undefined>;
+  /** Of an event source mapping, by its id. */
+  readonly isSourceEnabled: (id: string) => Promise<boolean>;
+  readonly isRuleEnabled: (rule: string) => Promise<boolean>;
+  /** "STANDARD" or "INFREQUENT_ACCESS"; undefined when there is no such log group. */
+  readonly logGroupClass: (name: string) => Promise<string | undefined>;
+  /** The way of subnets to AWS's APIs. */
+  readonly network: (subnetIds: readonly string[]) => Promise<{
+    /** Subnets without NAT or another default route that serves private addresses. */
+    readonly withoutWayOut: readonly string[];
+    /** As in "com.amazonaws.us-west-2.sqs". */
+    readonly endpoints: readonly string[];
+  }>;
+}
+
 /** What a cluster that is gone has left in an account and region. All lists are read to their last page. */
 export interface LeftBehind {
   /** Ids of instances with the tags of the cluster, a NodePool and an EC2NodeClass that are not ending. */
@@ -206,6 +226,7 @@ export interface InstallerPorts {
   readonly leftBehind: LeftBehind;
   readonly eventSources: EventSources;
   readonly inspector: Inspector;
+  readonly live: LiveSettings;
   /** The text of a secret. */
   readonly secret: (arn: string) => Promise<string>;
   /** Asks the person; undefined where standard input is no terminal. */
@@ -221,13 +242,13 @@ export type InstallPorts = Pick<
   "synthesize" | "synthesizeAdded" | "account" | "bucket" | "stacks" | "clusterApi" | "clusterRecords" | "eventSources" | "secret" | "sleep"
 >;
 
-export type UpgradePorts = InstallPorts & Pick<InstallerPorts, "changeSets" | "inspector" | "confirm" | "now">;
+export type UpgradePorts = InstallPorts & Pick<InstallerPorts, "changeSets" | "inspector" | "live" | "confirm" | "now">;
 
 export type UninstallPorts = InstallPorts &
   Pick<InstallerPorts, "leftBehind" | "confirm" | "now"> & { readonly records: (table: string) => Records };
 
 /** What status and doctor read: nothing behind it changes anything. */
-export interface InstallationPorts extends Pick<InstallerPorts, "account" | "secret" | "inspector" | "now"> {
+export interface InstallationPorts extends Pick<InstallerPorts, "account" | "secret" | "inspector" | "live" | "now"> {
   readonly stacks: Pick<Stacks, "describe" | "resources" | "metadata">;
   readonly clusterRecords: (table: string) => Pick<ClusterRecords, "list">;
   readonly clusterApi: (cluster: string) => Pick<ClusterApi, "observe" | "list" | "find">;

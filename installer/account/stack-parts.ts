@@ -15,6 +15,10 @@ export interface StackParts {
   readonly deadLetters: readonly StackQueue[];
   /** Names of the schedules that EventBridge Scheduler knows. */
   readonly schedules: readonly string[];
+  /** Ids of the event sources that queues start functions by, with the function. */
+  readonly eventSources: readonly { readonly name: string; readonly id: string }[];
+  /** Names of the EventBridge rules that bring notices of EC2. */
+  readonly rules: readonly string[];
   /** Whether the audit log of a cluster is subscribed to. */
   readonly hasAuditFilter: boolean;
 }
@@ -34,6 +38,11 @@ export function partsOf(resources: readonly StackResource[]): StackParts {
     queues: queues("Queue"),
     deadLetters: queues("DeadLetters"),
     schedules: ofType("AWS::Scheduler::Schedule").map(({ id }) => id),
+    eventSources: ofType("AWS::Lambda::EventSourceMapping").map(({ name, id }) => ({
+      name: (/^([A-Z][a-z]+)Source/.exec(name)?.[1] ?? name).toLowerCase(),
+      id,
+    })),
+    rules: ofType("AWS::Events::Rule").map(({ id }) => id),
     hasAuditFilter: ofType("AWS::Logs::SubscriptionFilter").length > 0,
   };
 }

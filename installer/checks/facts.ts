@@ -24,6 +24,8 @@ export interface ClusterFacts {
   readonly securityGroupId?: string;
   /** How its API server reaches webhooks: "AWS_MANAGED", or by the VPC alone. */
   readonly egress: string;
+  /** How kube-scheduler scores nodes: "LeastAllocated" (Kubernetes' default, also when absent) or "MostAllocated". */
+  readonly scoring?: string;
 }
 
 /** What the caller finds in the cluster itself. */

@@ -4,7 +4,8 @@
 import type { Readiness, Waiting } from "../account/objects.ts";
 import { callsUrl } from "../account/webhook.ts";
 import { ago, span } from "./ago.ts";
-import type { Named, State } from "./observe-health.ts";
+import { gathered } from "./gathered.ts";
+import type { State } from "./observe-health.ts";
 import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
 
 /** An older error is a note and no fault, because sweeps have tried again since. */
@@ -52,18 +53,6 @@ export function deadLetters({ parts, deadLetters: all }: State): Verdict {
           );
     }),
   );
-}
-
-/** The verdict on several answers; a missing one is a note instead. */
-function gathered<T>(
-  all: readonly Named<T>[],
-  judge: (known: readonly { readonly name: string; readonly value: T }[]) => Verdict,
-): Verdict {
-  const known = all.flatMap(({ name, is }) => ("value" in is ? [{ name, value: is.value }] : []));
-  const verdict = judge(known);
-  const missing = all.find(({ is }) => "error" in is);
-  if (missing === undefined || verdict.level === "fault") return verdict;
-  return note(`not checked: ${"error" in missing.is ? missing.is.error : ""}`);
 }
 
 /** Whether the functions have not had the time yet to do what is looked for. */

@@ -156,14 +156,19 @@ export function queues({ queueAges }: DoctorFacts): Verdict {
     : fault(`messages wait: ${late.join(", ")}; look at the log and the throttles of the function of that name`);
 }
 
+/** What AWS gives an account without asking once it is in use; a new one has 10. */
+const USUAL_CONCURRENCY = 1_000;
+
+const raise = (limit: number): string =>
+  `raise this quota before those of EC2: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${Math.max(USUAL_CONCURRENCY, 2 * limit)}`;
+
 export function concurrency({ lambda, concurrency: peakOf }: DoctorFacts): Verdict {
   return of(lambda, ({ limit }) =>
     of(peakOf, (peak) => {
+      if (limit < USUAL_CONCURRENCY) return note(`the account runs ${limit} functions at once; ${raise(limit)}`);
       if (peak === undefined) return ok(`${limit} at once`);
       const text = `at most ${peak} of ${limit} at once in the last hour`;
-      return limit - peak >= limit * MIN_LEFT
-        ? ok(text)
-        : note(`${text}, so functions may be throttled; ask Service Quotas for more concurrent executions of Lambda`);
+      return limit - peak >= limit * MIN_LEFT ? ok(text) : note(`${text}, so functions may be throttled; ${raise(limit)}`);
     }),
   );
 }

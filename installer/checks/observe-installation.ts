@@ -8,6 +8,7 @@ import { notifyUrls } from "../account/webhook.ts";
 import { objectsOf } from "../install/apply-manifests.ts";
 import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
 import { observe, observed } from "./observe-account.ts";
+import { type LiveFacts, observeLive } from "./observe-live.ts";
 import { type ServedFacts, servedFacts } from "./served-line.ts";
 
 /** A quota of EC2 and how much of it is used, in vCPUs. */
@@ -54,6 +55,7 @@ export interface DoctorFacts extends Facts {
   readonly queueAges: readonly { readonly name: string; readonly age: Observed<number | undefined> }[];
   /** The most functions of the account that ran at once in the last hour; undefined where CloudWatch has no figure. */
   readonly concurrency: Observed<number | undefined>;
+  readonly live: LiveFacts;
 }
 
 const HOUR_MS = 60 * 60_000;
@@ -116,6 +118,7 @@ export async function examine(
       }),
     ),
     concurrency: await observed(peak("AWS/Lambda", "ConcurrentExecutions", {}, HOUR_MS)),
+    live: await observeLive({ cluster, stackName, parts }, ports),
   };
 }
 

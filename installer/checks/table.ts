@@ -5,6 +5,7 @@ import * as adoption from "./adoption.ts";
 import type { AdoptionFacts } from "./adoption-facts.ts";
 import * as health from "./health.ts";
 import * as installation from "./installation.ts";
+import * as live from "./live.ts";
 import type { State } from "./observe-health.ts";
 import type { DoctorFacts } from "./observe-installation.ts";
 import * as preFlight from "./pre-flight.ts";
@@ -73,6 +74,15 @@ export const CHECKS: readonly Check[] = [
   { name: "Auto Mode", install: preFlight.autoMode, doctor: preFlight.autoMode },
   { name: "vCPUs", doctor: installation.quotas },
   { name: "queues", doctor: installation.queues },
+  { name: "event sources", doctor: live.eventSources },
+  { name: "schedules", doctor: live.schedules },
+  { name: "rules", doctor: live.rules },
+  { name: "RecursiveLoop", doctor: live.recursiveLoops },
+  { name: "invocations", doctor: live.runaway },
+  { name: "VPC", doctor: live.vpc },
+  { name: "kube-scheduler", doctor: live.scheduler },
+  { name: "audit log", doctor: live.auditLog },
+  { name: "reserved concurrency", doctor: live.reserved },
   { name: "Lambda's concurrency", doctor: installation.concurrency },
 ];
 

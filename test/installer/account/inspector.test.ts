@@ -75,6 +75,8 @@ describe("questions about a stack that runs", () => {
       { name: "ClaimsQueue1", type: "AWS::SQS::Queue", id: "https://q" },
       { name: "ClaimsDeadLetters1", type: "AWS::SQS::Queue", id: "https://d" },
       { name: "ProvisionSweep", type: "AWS::Scheduler::Schedule", id: "ks-provision-sweep" },
+      { name: "LifecycleSource1", type: "AWS::Lambda::EventSourceMapping", id: "uuid-1" },
+      { name: "SpotInterruptionRule1", type: "AWS::Events::Rule", id: "ks-Spot" },
       { name: "AuditFilterOfc1", type: "AWS::Logs::SubscriptionFilter", id: "ks" },
     ]);
     expect(parts).toEqual({
@@ -82,6 +84,8 @@ describe("questions about a stack that runs", () => {
       queues: [{ name: "claims", url: "https://q" }],
       deadLetters: [{ name: "claims", url: "https://d" }],
       schedules: ["ks-provision-sweep"],
+      eventSources: [{ name: "lifecycle", id: "uuid-1" }],
+      rules: ["ks-Spot"],
       hasAuditFilter: true,
     });
   });

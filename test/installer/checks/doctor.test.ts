@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { DEPLOYED, deployedOf } from "#infra/deployed.ts";
+import { parseSettings } from "#infra/settings.ts";
 import type { InstallationPorts, KubeObject } from "#installer/account/ports.ts";
 import { doctor } from "#installer/checks/doctor.ts";
 import { VERSION } from "#settings/version.ts";
@@ -15,6 +17,14 @@ const WEBHOOK = "ValidatingWebhookConfiguration/karpenter-serverless-notify";
 
 function change(world: Installed, key: string, changed: object): void {
   world.put({ ...(world.objects.get(key) as KubeObject), ...changed });
+}
+
+const VPC = { subnetIds: ["subnet-1", "subnet-2"], securityGroupIds: ["sg-1"] };
+const endpoints = (...services: readonly string[]) => services.map((service) => `com.amazonaws.us-west-2.${service}`);
+
+/** The stack says these settings. */
+function deployed(world: Installed, settings: object): void {
+  world.metadata = { [DEPLOYED]: deployedOf(parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2", ...settings }, "test")) };
 }
 
 const EKS = {
@@ -46,6 +56,13 @@ describe("doctor", () => {
       "ok     vCPUs of on-demand: 1000",
       "ok     vCPUs of spot: 1000",
       "ok     queues: 5, no message waits",
+      "ok     event sources: 1, enabled",
+      "ok     schedules: 1, enabled",
+      "ok     rules: 1, enabled",
+      "ok     RecursiveLoop: Allow, of provision, lifecycle, disruption, catalog",
+      "ok     invocations: in the last hour provision 0, lifecycle 0, disruption 0, catalog 0",
+      "ok     kube-scheduler: LeastAllocated: pods spread over nodes with room",
+      "ok     reserved concurrency: none",
       "ok     Lambda's concurrency: 1000 at once",
       "cluster c1 in us-west-2: healthy",
       "",
@@ -115,6 +132,82 @@ describe("doctor", () => {
       says: "note   Lambda's concurrency: at most 990 of 1000",
       isHealthy: true,
       breaks: (world) => world.metrics.set("ConcurrentExecutions", 990),
+    },
+    {
+      says: "note   Lambda's concurrency: the account runs 10 functions at once; raise this quota before those of EC2: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000",
+      isHealthy: true,
+      account: { lambdaLimit: async () => ({ limit: 10, unreserved: 10 }) },
+    },
+    {
+      says: "FAULT  RecursiveLoop: Terminate, of lifecycle, so Lambda ends their wake-ups after about 16 and leaves dead letters; allow it, of each: aws lambda put-function-recursion-config --recursive-loop Allow --function-name karpenter-serverless-lifecycle",
+      breaks: ({ live }) => {
+        live.recursiveLoop = async (name) => (name.endsWith("lifecycle") ? "Terminate" : "Allow");
+      },
+    },
+    {
+      says: "note   RecursiveLoop: not checked: AccessDenied",
+      isHealthy: true,
+      breaks: ({ live }) => {
+        live.recursiveLoop = async () => Promise.reject(new Error("AccessDenied"));
+      },
+    },
+    {
+      says: "FAULT  invocations: in the last hour catalog 2000 of at most 2000; wake-ups may follow",
+      breaks: (world) => world.metrics.set("Invocations karpenter-serverless-catalog", 2_000),
+    },
+    {
+      says: "FAULT  event sources: the queue of provision starts nothing; enable it: aws lambda update-event-source-mapping --enabled --uuid uuid-of-provision",
+      breaks: ({ live }) => {
+        live.isSourceEnabled = async () => false;
+      },
+    },
+    {
+      says: "FAULT  schedules: karpenter-serverless-provision-sweep is disabled",
+      breaks: (world) => world.disabled.add("karpenter-serverless-provision-sweep"),
+    },
+    {
+      says: "FAULT  rules: notices of EC2 do not arrive, because a rule is disabled; enable it: aws events enable-rule --name karpenter-serverless-SpotRule",
+      breaks: ({ live }) => {
+        live.isRuleEnabled = async () => false;
+      },
+    },
+    {
+      says: "FAULT  reserved concurrency: 0, which stops provision; take it away: aws lambda delete-function-concurrency --function-name karpenter-serverless-provision",
+      breaks: ({ live }) => {
+        live.reservedConcurrency = async (name) => (name.endsWith("provision") ? 0 : undefined);
+      },
+    },
+    {
+      says: "FAULT  VPC: no way out of subnet-2, and the VPC has no endpoint of sqs (for provision, lifecycle, interruption, disruption, catalog), secretsmanager (for metrics); make each",
+      breaks: (world) => {
+        deployed(world, { vpc: VPC, scrape: true });
+        world.live.network = async () => ({ withoutWayOut: ["subnet-2"], endpoints: endpoints("dynamodb", "eks", "ec2", "ssm") });
+      },
+    },
+    {
+      says: "ok     VPC: no way out of subnet-2; the VPC has the 5 endpoints that it needs",
+      isHealthy: true,
+      breaks: (world) => {
+        deployed(world, { vpc: VPC });
+        world.live.network = async () => ({ withoutWayOut: ["subnet-2"], endpoints: endpoints("dynamodb", "eks", "ec2", "ssm", "sqs") });
+      },
+    },
+    {
+      says: "ok     VPC: each subnet of the functions has a way out",
+      isHealthy: true,
+      breaks: (world) => deployed(world, { vpc: VPC }),
+    },
+    {
+      says: "FAULT  audit log: /aws/eks/c1/cluster is of class INFREQUENT_ACCESS, which takes no subscription filter",
+      breaks: (world) => {
+        deployed(world, { clusters: [{ name: "c1", sources: ["audit"] }] });
+        world.live.logGroupClass = async () => "INFREQUENT_ACCESS";
+      },
+    },
+    {
+      says: "note   kube-scheduler: MostAllocated: pods go to the fullest node",
+      isHealthy: true,
+      account: { cluster: async () => ({ ...EKS, scoring: "MostAllocated" }) },
     },
     { says: "FAULT  cluster: cluster c1 is CREATING", account: { cluster: async () => ({ ...EKS, status: "CREATING" }) } },
     { says: "FAULT  stack: there is no stack karpenter-serverless", breaks: (world) => Object.assign(world, { stack: undefined }) },

@@ -15,7 +15,7 @@ async function endOf(world: Installed) {
 
 describe("the end of an installation", () => {
   it("says in one line that doctor finds no fault", async () => {
-    expect(await endOf(new Installed())).toEqual({ isHealthy: true, lines: ["doctor: 20 of 20 checks are ok"], seconds: 0 });
+    expect(await endOf(new Installed())).toEqual({ isHealthy: true, lines: ["doctor: 27 of 27 checks are ok"], seconds: 0 });
   });
 
   it("waits until the functions have looked at a new EC2NodeClass", async () => {
@@ -25,7 +25,7 @@ describe("the end of an installation", () => {
       if (world.now % 10_000 === 0) world.put(nodeClass("default", READY));
     };
     const { lines, seconds } = await endOf(world);
-    expect(lines).toEqual(["waiting until the functions have looked at EC2NodeClass default", "doctor: 20 of 20 checks are ok"]);
+    expect(lines).toEqual(["waiting until the functions have looked at EC2NodeClass default", "doctor: 27 of 27 checks are ok"]);
     expect(seconds).toBe(10);
   });
 
@@ -36,7 +36,7 @@ describe("the end of an installation", () => {
     const { isHealthy, lines, seconds } = await endOf(world);
     expect([isHealthy, seconds]).toEqual([false, 120]);
     expect(lines.slice(1)).toEqual([
-      "doctor: 18 of 20 checks are ok, but",
+      "doctor: 25 of 27 checks are ok, but",
       expect.stringContaining("FAULT  webhook: its URL answers 502"),
       expect.stringContaining("FAULT  EC2NodeClass default: no function has looked at it yet"),
     ]);

@@ -1,5 +1,5 @@
 import { manifests } from "#infra/manifests.ts";
-import type { InstallationPorts, KubeObject, LoggedError } from "#installer/account/ports.ts";
+import type { InstallationPorts, KubeObject, LiveSettings, LoggedError } from "#installer/account/ports.ts";
 import { objectsOf } from "#installer/install/apply-manifests.ts";
 import { VERSION } from "#settings/version.ts";
 import { keyOf, ROLE, SECRET, World } from "../install/world.ts";
@@ -36,6 +36,8 @@ export class Installed extends World {
         { name: `${name}Queue1A2B`, type: "AWS::SQS::Queue", id: `https://sqs/1/${name}Queue` },
         { name: `${name}DeadLetters1A2B`, type: "AWS::SQS::Queue", id: `https://sqs/1/${name}DeadLetters` },
       ]),
+      { name: "ProvisionSource7", type: "AWS::Lambda::EventSourceMapping", id: "uuid-of-provision" },
+      { name: "SpotInterruptionRule7", type: "AWS::Events::Rule", id: "karpenter-serverless-SpotRule" },
       { name: "ProvisionSweep", type: "AWS::Scheduler::Schedule", id: "karpenter-serverless-provision-sweep" },
     ];
     const all = objectsOf(manifests({ cluster: "c1", notifyUrl: "https://notify.example", notifyToken: SECRET }));
@@ -46,6 +48,9 @@ export class Installed extends World {
     const made = object as KubeObject;
     this.objects.set(keyOf(made), made);
   }
+
+  /** What a person has not changed by hand. */
+  readonly live: { -readonly [Question in keyof LiveSettings]: LiveSettings[Question] } = unchanged();
 
   installationPorts(changed: Partial<InstallationPorts["account"]> = {}): InstallationPorts {
     const { account, stacks, clusterApi, clusterRecords, secret } = this.ports(changed);
@@ -71,9 +76,20 @@ export class Installed extends World {
         pricesAsOf: async () => this.prices,
         get: async () => this.httpStatus,
       },
+      live: this.live,
     };
   }
 }
+
+/** Parts of a stack as its template makes them, in a network with NAT. */
+export const unchanged = (): LiveSettings => ({
+  recursiveLoop: async () => "Allow",
+  reservedConcurrency: async () => undefined,
+  isSourceEnabled: async () => true,
+  isRuleEnabled: async () => true,
+  logGroupClass: async () => "STANDARD",
+  network: async () => ({ withoutWayOut: [], endpoints: [] }),
+});
 
 export const READY = [{ type: "Ready", status: "True" }];
 

@@ -11,6 +11,7 @@ import { makeStacks, synthesized } from "#infra/synthesis.ts";
 import { s3Bucket } from "#installer/account/bucket.ts";
 import { awsInspector } from "#installer/account/inspector.ts";
 import { leftBehindOnAws } from "#installer/account/left-behind.ts";
+import { liveSettings } from "#installer/account/live-settings.ts";
 import { cloudFormationStacks } from "#installer/account/stacks.ts";
 import { status } from "#installer/checks/status.ts";
 import { install } from "#installer/install/install.ts";
@@ -104,7 +105,8 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
       const { account, clusterApi, clusterRecords, stacks, secret } = ports;
       const inspector = awsInspector(ministack.region, () => caller);
       const options = { cluster: "c1", region: ministack.region, stackName: "karpenter-serverless", json: false };
-      const { output } = await status(options, { account, clusterApi, clusterRecords, stacks, secret, inspector, now: Date.now });
+      const live = liveSettings(ministack.region, () => caller);
+      const { output } = await status(options, { account, clusterApi, clusterRecords, stacks, secret, inspector, live, now: Date.now });
       lines = output.split("\n");
       console.log(output);
       has(`ok     stack: karpenter-serverless ${VERSION}`);

@@ -32,11 +32,11 @@ export class Older extends Installed {
 
   upgradePorts(): UpgradePorts {
     const ports = this.ports();
-    const { inspector } = this.installationPorts();
+    const { inspector, live } = this.installationPorts();
     let looks = 0;
     return {
       ...ports,
-      ...{ inspector, now: () => this.now, confirm: async () => this.agrees },
+      ...{ inspector, live, now: () => this.now, confirm: async () => this.agrees },
       changeSets: {
         create: (_, __, templateUrl) =>
           this.call(() => {

@@ -1,0 +1,31 @@
+import { FUNCTIONS, type FunctionName, isMade } from "./functions.ts";
+import type { DeploymentSettings } from "./settings.ts";
+
+/** Services of AWS as the names of their VPC endpoints end, and the functions in the VPC that call them. */
+export type ServicesInVpc = ReadonlyMap<string, readonly FunctionName[]>;
+
+type Calls = (name: FunctionName, settings: DeploymentSettings) => boolean;
+
+/**
+ * Which function calls what (functions/wiring, functions/NAME/handler.ts). Lambda itself writes logs and reads queues.
+ * IAM and the Price List have no endpoint in most regions, and are not called with ISOLATED_VPC.
+ */
+const CALLS: Readonly<Record<string, Calls>> = {
+  dynamodb: () => true,
+  sqs: (name) => FUNCTIONS[name].sends.length > 0,
+  eks: () => true,
+  ec2: (name) => name === "lifecycle" || name === "catalog",
+  ssm: (name) => name === "catalog",
+  sts: (name, { clusters }) => FUNCTIONS[name].inClusters && clusters.some(({ account }) => account !== undefined),
+  events: (name, { eventBus }) => FUNCTIONS[name].announces && eventBus !== undefined,
+  // The token of its URL.
+  secretsmanager: (name) => name === "metrics",
+  "arc-zonal-shift": (name, { settings }) => name === "catalog" && settings["ENABLE_ZONAL_SHIFT"] === "true",
+};
+
+/** What the functions that a deployment puts into a VPC call. */
+export function servicesInVpc(settings: DeploymentSettings): ServicesInVpc {
+  const inVpc = (Object.keys(FUNCTIONS) as FunctionName[]).filter((name) => FUNCTIONS[name].inClusters && isMade(name, settings));
+  const called = Object.entries(CALLS).map(([service, calls]) => [service, inVpc.filter((name) => calls(name, settings))] as const);
+  return new Map(called.filter(([, names]) => names.length > 0));
+}
