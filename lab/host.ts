@@ -25,8 +25,11 @@ import { type Ec2Environments, ec2Environments } from "./world/ec2-environments.
 import { type Ec2Requests, type Ec2RequestsOptions, ec2Requests } from "./world/ec2-requests.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
 import { currentInvocation, type Invocation } from "./world/invocation.ts";
-import type { Message, Queue } from "./world/queue.ts";
+import { type Chains, chainsOf, type Lineage, type RecursiveLoop, STACK_RECURSIVE_LOOP } from "./world/lineage.ts";
+import type { Message } from "./world/message.ts";
+import type { Queue } from "./world/queue.ts";
 import { type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
+import { WORLD_TIMES, type WorldName } from "./world/times.ts";
 import { inTransactions } from "./world/transactions.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
@@ -36,6 +39,8 @@ export interface LabOptions {
   /** Milliseconds since the epoch. */
   readonly start: number;
   readonly region: string;
+  /** How long EC2 and pods take; "fast" when absent. */
+  readonly world?: WorldName;
   /** The sources of wake-ups beside the sweep, which is always on. */
   readonly sources: readonly ("audit" | "notify")[];
   readonly settings?: Partial<Settings>;
@@ -63,6 +68,8 @@ export interface LabOptions {
    * EC2 keeps its documented buckets of requests. Without this it takes any number of requests, and answers at once.
    */
   readonly ec2?: Ec2Options;
+  /** What Lambda does with chains that run a function too often, by function; as the stack's template says when absent. */
+  readonly recursiveLoop?: Readonly<Record<string, RecursiveLoop>>;
   /** Whether Lambda refuses an invocation of the function now, because the account runs as many as it may. */
   readonly isThrottled?: (fn: string) => boolean;
   /** Other clusters of the stack, whose API servers do not answer. They share the table, EC2 and the queues. */
@@ -127,6 +134,8 @@ export interface Lab {
   readonly announcements: readonly Announcement[];
   /** How often each function ran. */
   readonly invocations: ReadonlyMap<string, number>;
+  /** How often messages of one chain ran a function. */
+  readonly chains: Pick<Chains, "longest" | "stopped">;
   /** Remote calls of all handlers, by port and method. */
   readonly calls: ReadonlyMap<string, number>;
   /**
@@ -142,14 +151,15 @@ const SWEEP_MS = 60_000;
 const SCHEDULE_RETRY_MS = 25_000;
 
 export function createLab(options: LabOptions): Lab {
-  const world = createLabWorld({ seed: options.seed, start: options.start, region: options.region });
+  const { seed, start, region } = options;
+  const times = WORLD_TIMES[options.world ?? "fast"];
+  const world = createLabWorld({ seed, start, region, times });
   const { clock } = world;
   const catalogue = options.catalogue ?? labCatalogue(options.region);
   const zones = catalogue.zones.map(({ name }) => name);
   const kubelets = startCluster(world, zones);
-  const { seed, start, region } = options;
   const second =
-    options.second === undefined ? undefined : createLabWorld({ seed: seed + 1, start, region, cluster: options.second, clock });
+    options.second === undefined ? undefined : createLabWorld({ seed: seed + 1, start, region, cluster: options.second, clock, times });
   const others = new Map(second && [[second.cluster, { world: second, kubelets: startCluster(second, zones) }]]);
   let known = catalogue;
   const environments = ec2Environments();
@@ -214,6 +224,7 @@ export function createLab(options: LabOptions): Lab {
     kubernetes: managedObjects(withIntercept(simulatedKubernetes(second), "kubernetes", {}, clock)),
   };
   const invocations = new Map<string, number>();
+  const chains = chainsOf(options.recursiveLoop ?? STACK_RECURSIVE_LOOP);
   hostFunctions({
     world,
     deps,
@@ -221,6 +232,7 @@ export function createLab(options: LabOptions): Lab {
     wakeUps,
     cloud,
     invocations,
+    chains,
     environments,
     newMemory,
     inventory: guarded(cloud.inventory, "inventory"),
@@ -242,6 +254,7 @@ export function createLab(options: LabOptions): Lab {
     log,
     announcements,
     invocations,
+    chains,
     calls,
     readPrices,
     close: () => store.close(),
@@ -283,6 +296,7 @@ interface Hosted {
   readonly cloud: SimulatedCloud;
   readonly inventory: SimulatedCloud["inventory"];
   readonly invocations: Map<string, number>;
+  readonly chains: Chains;
   readonly environments: Ec2Environments;
   readonly newMemory: () => ProcessMemory;
   readonly options: LabOptions;
@@ -308,6 +322,7 @@ function hostFunctions({
   cloud,
   inventory,
   invocations,
+  chains,
   environments,
   newMemory,
   options,
@@ -327,15 +342,17 @@ function hostFunctions({
     // Runs are numbered, so that a story has the same lines each time.
     newReconcileId: () => `00000000-0000-4000-8000-${String(++runs).padStart(12, "0")}`,
   };
-  const run = async <T>(name: string, body: () => Promise<T>): Promise<T> => {
+  const run = async <T>(name: string, body: () => Promise<T>, lineages: readonly Lineage[] = []): Promise<T> => {
     if (isThrottled(name)) throw new InvocationThrottledError(`Lambda refused an invocation of ${name}`);
+    const lineage = chains.enter(name, lineages);
     const count = (invocations.get(name) ?? 0) + 1;
     invocations.set(name, count);
-    return environments.invoke(`${name}-${count}`, name, body);
+    return environments.invoke(`${name}-${count}`, name, body, lineage);
   };
   const subscribe = (queue: Queue, name: string, handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>): void => {
     queue.subscribeBatches(async (messages) => {
-      const response = await run(name, () => handler(sqsEvent(messages)));
+      const lineages = messages.flatMap(({ lineage }) => lineage ?? []);
+      const response = await run(name, () => handler(sqsEvent(messages)), lineages);
       return new Set(response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     });
   };

@@ -1,5 +1,6 @@
 import type { Ec2Requests, Environment } from "./ec2-requests.ts";
 import { currentInvocation, type Invocation, invoke, never } from "./invocation.ts";
+import type { Lineage } from "./lineage.ts";
 
 /**
  * Makes one request to EC2. With a launch template an environment makes it once; "with others": those of one moment are
@@ -12,7 +13,7 @@ export interface Ec2Environments {
   /** How a new environment begins. */
   make(environment: () => Environment): void;
   /** Runs an invocation in an environment of its function that is free, or in a new one; a killed one is lost. */
-  invoke<T>(id: string, name: string, body: () => Promise<T>): Promise<T>;
+  invoke<T>(id: string, name: string, body: () => Promise<T>, lineage?: Lineage): Promise<T>;
   /** Makes requests from the environment of the invocation that asks. */
   requesting(requests: Ec2Requests): MakeRequest;
 }
@@ -32,14 +33,19 @@ export function ec2Environments(): Ec2Environments {
     make(environment) {
       makeOne = environment;
     },
-    invoke: (id, name, body) =>
-      invoke(id, name, async () => {
-        const result = await body();
-        const invocation = currentInvocation();
-        const environment = invocation && used.get(invocation);
-        if (environment !== undefined) free.set(name, [...(free.get(name) ?? []), environment]);
-        return result;
-      }),
+    invoke: (id, name, body, lineage) =>
+      invoke(
+        id,
+        name,
+        async () => {
+          const result = await body();
+          const invocation = currentInvocation();
+          const environment = invocation && used.get(invocation);
+          if (environment !== undefined) free.set(name, [...(free.get(name) ?? []), environment]);
+          return result;
+        },
+        lineage,
+      ),
     requesting: (requests) => async (action, once) => {
       const invocation = currentInvocation();
       const environment = environmentOf(invocation);

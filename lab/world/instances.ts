@@ -15,7 +15,8 @@ import type { LabWorld } from "./world.ts";
 
 const RUNNING_AFTER_MS = 2_000;
 const POWER_OFF_AFTER_MS = 1_000;
-const TERMINATED_AFTER_MS = 5_000;
+/** Older states of an instance than so many are shown by no list. */
+const MAX_EDITIONS = 20;
 /** EC2 reports a terminated instance for about an hour. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
@@ -74,13 +75,16 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
   const { clock } = world;
   const { subnets } = options;
   const random = world.random.fork("cloud");
+  const times = world.random.fork("times of EC2");
   const instances = new Map<string, SimulatedInstance>();
-  const editions = new Map<string, { readonly from: number; readonly instance: Instance }[]>();
+  /** What describe and list show of each instance, and from when on, in order. */
+  const editions = new Map<string, readonly { readonly from: number; readonly instance: Instance }[]>();
   const keep = (simulated: SimulatedInstance): void => {
     const { instance } = simulated;
     instances.set(instance.id, simulated);
-    if (options.staleMs === undefined) return;
-    editions.set(instance.id, [...(editions.get(instance.id) ?? []), { from: clock.now(), instance }]);
+    const before = editions.get(instance.id) ?? [];
+    const from = Math.max(clock.now() + world.times.unseenMs(times), before.at(-1)?.from ?? 0);
+    editions.set(instance.id, [...before.slice(-MAX_EDITIONS), { from, instance }]);
   };
   const listeners = new Set<(event: CloudEvent) => void>();
 
@@ -123,6 +127,7 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
     },
     isVisible: ({ instance, endedAt = 0 }) =>
       clock.now() - instance.launchedAt >= options.lagMs &&
+      clock.now() >= (editions.get(instance.id)?.[0]?.from ?? 0) &&
       !(instance.state === "terminated" && clock.now() - endedAt > FORGOTTEN_AFTER_MS),
     seen({ instance }) {
       const at = clock.now() - (options.staleMs?.() ?? 0);
@@ -171,7 +176,7 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
       if (!simulated || simulated.instance.state === "shutting-down" || simulated.instance.state === "terminated") return;
       change(id, { state: "shutting-down" }, { endedAt: clock.now() });
       clock.after(POWER_OFF_AFTER_MS, `power off ${id}`, () => machinesOf(simulated).stop(simulated));
-      clock.after(TERMINATED_AFTER_MS, `terminated ${id}`, () => {
+      clock.after(world.times.endMs(times), `terminated ${id}`, () => {
         change(id, { state: "terminated" });
         const subnet = subnetOf(simulated.instance.subnetId);
         if (subnet) subnet.availableIps++;

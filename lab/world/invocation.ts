@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Lineage } from "./lineage.ts";
 
 /** One run of a handler. Everything that it awaits belongs to it, so that a remote call knows its invocation. */
 export interface Invocation {
@@ -6,6 +7,8 @@ export interface Invocation {
   /** Name of the function that runs. */
   readonly name: string;
   readonly killed: boolean;
+  /** The lineage of the messages that it sends. */
+  readonly lineage: Lineage;
   /** Ends the invocation where it is: its code never continues, and its caller gets KilledError. */
   kill(): void;
 }
@@ -21,12 +24,13 @@ const current = new AsyncLocalStorage<Invocation>();
 export const currentInvocation = (): Invocation | undefined => current.getStore();
 
 /** Runs `fn` as an invocation. Rejects with KilledError when it is killed, even if its code never ends. */
-export function invoke<T>(id: string, name: string, fn: () => Promise<T>): Promise<T> {
+export function invoke<T>(id: string, name: string, fn: () => Promise<T>, lineage: Lineage = new Map()): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let killed = false;
     const invocation: Invocation = {
       id,
       name,
+      lineage,
       get killed() {
         return killed;
       },

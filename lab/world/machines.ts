@@ -71,7 +71,7 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
 
   return {
     start(simulated) {
-      const joinAfterMs = random.between(20_000, 35_000) + (options.joinDelayMs?.() ?? 0);
+      const joinAfterMs = world.times.joinMs(random) + (options.joinDelayMs?.() ?? 0);
       const readyAfterMs = random.between(8_000, 12_000);
       if (joinAfterMs === Number.POSITIVE_INFINITY) return;
       clock.after(joinAfterMs, `join ${simulated.nodeName}`, () => join(simulated.instance.id, readyAfterMs));

@@ -1,55 +1,8 @@
 import type { VirtualClock } from "./clock.ts";
 import { noisySenders } from "./fair-queue.ts";
+import type { Message, QueueFaults, QueueOptions, SendOptions } from "./message.ts";
 import { hash, type Random } from "./random.ts";
 import type { LabWorld } from "./world.ts";
-
-/** A message as a handler receives it. */
-export interface Message {
-  readonly id: string;
-  readonly body: string;
-  /** From 1. */
-  readonly receiveCount: number;
-  /** ms since the epoch. */
-  readonly sentAt: number;
-  readonly group?: string;
-  readonly sender?: string;
-}
-
-interface SendOptions {
-  readonly delayMs?: number;
-  /** FIFO: one message of a group at a time, in order. */
-  readonly group?: string;
-  /** FIFO: a second message with the same id within five minutes is dropped. */
-  readonly dedupId?: string;
-  /** Standard: the sender on whose behalf the message is sent; the queue is fair to senders. */
-  readonly sender?: string;
-}
-
-/** Faults of a queue. Each is asked once for each message; without one nothing goes wrong. */
-interface QueueFaults {
-  /** How many more times the message is delivered. */
-  duplicate?(body: string): number;
-  /** How long the message is held back, ms, so that others overtake it. */
-  delay?(body: string): number;
-  lose?(body: string): boolean;
-}
-
-export interface QueueOptions {
-  readonly name: string;
-  readonly fifo?: boolean;
-  /** Delay before the first delivery, ms, unless the message has its own: a batching window. */
-  readonly delayMs?: number;
-  /** How long a message that failed stays invisible, ms. */
-  readonly visibilityMs?: number;
-  /** How many deliveries before the message becomes a dead letter; 0 means no limit. */
-  readonly maxReceives?: number;
-  /** Age at which a message is dropped, ms. */
-  readonly retentionMs?: number;
-  /** How many messages of a standard queue one invocation may get; 1 when absent. */
-  readonly batchSize?: number;
-  /** How many invocations a standard queue has at once; no bound, and no slow beginning, when absent. */
-  readonly maxConcurrency?: number;
-}
 
 export interface Queue {
   readonly name: string;
@@ -132,7 +85,7 @@ class SimulatedQueue implements Queue {
     this.#readers = maxConcurrency === undefined ? Number.POSITIVE_INFINITY : Math.min(FIRST_READERS, maxConcurrency);
   }
 
-  send(body: string, { delayMs: own, group, dedupId, sender }: SendOptions = {}): void {
+  send(body: string, { delayMs: own, group, dedupId, sender, lineage }: SendOptions = {}): void {
     const { fifo = false, delayMs = 0 } = this.#options;
     const now = this.#clock.now();
     if (fifo) {
@@ -151,6 +104,7 @@ class SimulatedQueue implements Queue {
       sentAt: now,
       ...(fifo && { group: group ?? "" }),
       ...(sender !== undefined && { sender }),
+      ...(lineage && { lineage }),
     };
     for (let i = 0; i < copies; i++) {
       this.#depth++;
@@ -263,9 +217,12 @@ class SimulatedQueue implements Queue {
   #giveBack(message: Message, error: unknown): void {
     const { maxReceives = 0, visibilityMs = DEFAULT_VISIBILITY_MS } = this.#options;
     this.failures.push({ at: this.#clock.now(), message, error });
+    // SQS moves a message when it would be received once too often: until then it keeps its group shut.
     if (maxReceives > 0 && message.receiveCount >= maxReceives) {
-      this.deadLetters.push(message);
-      this.#finish(message);
+      this.#clock.after(visibilityMs, `queue ${this.name} dead letter`, () => {
+        this.deadLetters.push(message);
+        this.#finish(message);
+      });
       return;
     }
     const again = { ...message, receiveCount: message.receiveCount + 1 };

@@ -1,6 +1,8 @@
 import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
 import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
-import { type Queue, type QueueOptions, simulatedQueue } from "./queue.ts";
+import { currentInvocation } from "./invocation.ts";
+import type { QueueOptions } from "./message.ts";
+import { type Queue, simulatedQueue } from "./queue.ts";
 import type { LabWorld } from "./world.ts";
 
 export interface SimulatedWakeUps extends WakeUps {
@@ -46,12 +48,13 @@ export function simulatedWakeUps(
   const put = (wakeUp: WakeUp): void => {
     const body = wakeUpBody(wakeUp);
     // SQS counts in seconds, and the real sender rounds up.
-    const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000, sender: wakeUp.cluster };
+    const lineage = currentInvocation()?.lineage;
+    const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000, sender: wakeUp.cluster, ...(lineage && { lineage }) };
     const later = delay.delayMs - STACK_QUEUES.provision.delayMs;
     switch (wakeUp.kind) {
       case "provision":
         if (later > 0) claims.send(body, { ...delay, delayMs: later });
-        else provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
+        else provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster), ...(lineage && { lineage }) });
         break;
       case "claim":
       case "sweep":

@@ -9,6 +9,7 @@ import { type ApiObject, isNamespaced, KINDS } from "#manifests/api-object.ts";
 import { type VirtualClock, virtualClock } from "./clock.ts";
 import { type Random, seeded } from "./random.ts";
 import { type Change, type MutableObject, type ObjectStore, objectStore } from "./store.ts";
+import { FAST_TIMES, type WorldTimes } from "./times.ts";
 
 /** An Event as `kubectl get events` would show it. */
 interface RecordedEvent extends PublishedEvent {
@@ -36,6 +37,8 @@ interface WorldOptions {
   readonly version?: string;
   /** The clock of another world in which this one lives, too; a clock of its own when absent. */
   readonly clock?: VirtualClock;
+  /** How long the cloud and the kubelets take; FAST_TIMES when absent. */
+  readonly times?: WorldTimes;
 }
 
 /**
@@ -49,6 +52,7 @@ export interface LabWorld {
   readonly cluster: string;
   readonly region: string;
   readonly version: string;
+  readonly times: WorldTimes;
   readonly events: RecordedEvent[];
   readonly notes: Note[];
   /** As `kubectl apply`: creates the object, or replaces everything but its status. */
@@ -65,7 +69,8 @@ export interface LabWorld {
 export const USER = "kubernetes-admin";
 
 export function createLabWorld(options: WorldOptions): LabWorld {
-  const { seed, start, cluster = "lab", region = "us-west-2", version = "1.36", clock = virtualClock(start) } = options;
+  const { seed, start, cluster = "lab", region = "us-west-2", version = "1.36", times = FAST_TIMES } = options;
+  const { clock = virtualClock(start) } = options;
   const random = seeded(seed);
   const store = objectStore(clock, random.fork("store"));
   const notes: Note[] = [];
@@ -82,6 +87,7 @@ export function createLabWorld(options: WorldOptions): LabWorld {
     cluster,
     region,
     version,
+    times,
     events: [],
     notes,
     apply(object) {

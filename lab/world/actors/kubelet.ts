@@ -84,8 +84,7 @@ export function startKubelets(world: LabWorld): Kubelets {
     if (!onNode(pod)) return;
     if (isTerminating(pod)) {
       const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
-      // A process that obeys SIGTERM ends in a second or two, whatever its grace period.
-      const ms = isTerminal(pod) ? 0 : Math.min(grace, duration(pod, STOP_AFTER) ?? random.between(1_000, 2_000));
+      const ms = isTerminal(pod) ? 0 : Math.min(grace, duration(pod, STOP_AFTER) ?? world.times.stopMs(grace, random));
       later(pod, `stop within ${grace}`, ms, remove);
     } else if (pod.status?.phase === "Pending") {
       later(pod, "start", duration(pod, START_AFTER) ?? random.between(800, 1_500), start);

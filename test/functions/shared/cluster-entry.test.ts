@@ -6,7 +6,7 @@ import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
 import { noAnnouncements } from "#functions/shared/announce.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { type Entry, entry, SWEEP_MS } from "#functions/shared/cluster-entry.ts";
-import type { Message } from "#lab/world/queue.ts";
+import type { Message } from "#lab/world/message.ts";
 import { simulatedWakeUps } from "#lab/world/queues.ts";
 import { createLabWorld } from "#lab/world/world.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";

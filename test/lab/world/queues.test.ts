@@ -37,6 +37,24 @@ describe("simulated queue", () => {
     expect(queue.failures).toHaveLength(4);
   });
 
+  it("keeps a FIFO group shut until its dead letter has been moved", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q.fifo", fifo: true, visibilityMs: 10_000, maxReceives: 2 });
+    const seen: (readonly [string, number])[] = [];
+    queue.subscribe(async ({ body }) => {
+      seen.push([body, w.clock.now() - START]);
+      if (body === "bad") throw new Error("no");
+    });
+    for (const body of ["bad", "next"]) queue.send(body, { group: "a", dedupId: body });
+    await w.clock.run();
+    expect(seen).toEqual([
+      ["bad", 0],
+      ["bad", 10_000],
+      ["next", 20_000],
+    ]);
+    expect(queue.deadLetters.map(({ body }) => body)).toEqual(["bad"]);
+  });
+
   it("drops what is older than its retention", async () => {
     const w = world();
     const queue = simulatedQueue(w, { name: "q", visibilityMs: 120_000, retentionMs: 300_000 });
