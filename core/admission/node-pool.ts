@@ -1,4 +1,3 @@
-import { parseDurationOrNever } from "../lib/duration.ts";
 import { nearest } from "../lib/nearest.ts";
 import { MAX_PRICE_PER_HOUR, NODE_CLASS_GROUP, SCHEDULE } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
@@ -31,19 +30,7 @@ export function reviewNodePool(pool: NodePool, gates: Gates): AdmissionVerdict {
   const warnings = clashes.map(
     (key) => `spec.template: no value of ${key} meets all that labels and requirements ask of it, so no node can be made`,
   );
-  return together(
-    { problems, warnings: [...warnings, ...expiresSoon(spec.expireAfter), ...ignored(pool, gates)] },
-    reviewBudgets(disruption?.budgets),
-  );
-}
-
-/** Few nodes start within less, ms. No benchmark has tuned it. */
-const USUAL_START_MS = 2 * 60_000;
-
-function expiresSoon(expireAfter: string | undefined): readonly string[] {
-  const lifetime = expireAfter === undefined ? undefined : parseDurationOrNever(expireAfter);
-  if (typeof lifetime !== "number" || lifetime > USUAL_START_MS) return [];
-  return [`spec.template.spec.expireAfter: ${expireAfter} is less than a node takes to start, so each is replaced as soon as it is ready`];
+  return together({ problems, warnings: [...warnings, ...ignored(pool, gates)] }, reviewBudgets(disruption?.budgets));
 }
 
 /** Our own annotations that users write on NodePools. */

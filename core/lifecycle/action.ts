@@ -7,6 +7,7 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord, WaitsFor } from "../model/node-claim-record.ts";
 import type { Pod } from "../model/pod.ts";
 import type { VolumeAttachment } from "../model/workloads.ts";
+import type { FailedLaunch } from "../node-pool/launch-backoff.ts";
 import type { RegistrationOutcome } from "../node-pool/registration-health.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
 import type { LogFields } from "../ports/log.ts";
@@ -92,7 +93,9 @@ export type Action =
       readonly seconds: number;
     }
   /** Record on the NodePool how the NodeClaim's registration ended. */
-  | { readonly type: "RecordRegistration"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome };
+  | { readonly type: "RecordRegistration"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome }
+  /** Record on the NodePool that the NodeClaim's machine was bought for nothing. */
+  | { readonly type: "RecordFailedLaunch"; readonly record: NodeClaimRecord; readonly end: FailedLaunch["end"] };
 
 /**
  * What `advance` decided: effects for now, and when to call it again.

@@ -121,7 +121,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
       message: "deleting expired nodeclaim",
       fields: namedPool(claim.metadata.labels?.[NODE_POOL]),
     };
-    return { ...step, actions: [log, ...expiresTooSoon(claim, expiresAt), ...step.actions] };
+    return { ...step, actions: [log, ...expiresTooSoon(record, claim, expiresAt), ...step.actions] };
   }
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
@@ -136,14 +136,18 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
  * An event for the owner of a NodePool whose nodes expire before they have served for as long as they take to start:
  * each expires and is replaced, for ever.
  */
-function expiresTooSoon({ metadata, spec, status }: NodeClaim, expiresAt: number): readonly Action[] {
+function expiresTooSoon(record: NodeClaimRecord, claim: NodeClaim, expiresAt: number): readonly Action[] {
+  const { metadata, spec, status } = claim;
   const readyAt = fromRfc3339(conditionOf(status?.conditions, "Initialized")?.lastTransitionTime);
   const startMs = readyAt - fromRfc3339(metadata.creationTimestamp);
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
   if (owner === undefined || !(expiresAt - readyAt < startMs)) return [];
   const message = `Nodes expire after ${spec.expireAfter}, and take ${Math.round(startMs / 1_000)} s to start: each is replaced as soon as it is ready; raise spec.template.spec.expireAfter`;
   const about = { kind: "NodePool", metadata: { name: owner.name, uid: owner.uid } } as const;
-  return [{ type: "Event", event: { type: "Warning", reason: "ExpiresTooSoon", message, about } }];
+  return [
+    { type: "RecordFailedLaunch", record, end: "unused" },
+    { type: "Event", event: { type: "Warning", reason: "ExpiresTooSoon", message, about } },
+  ];
 }
 
 /**

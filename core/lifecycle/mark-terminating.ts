@@ -64,11 +64,13 @@ export function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeCla
       ? {}
       : { reason: launched?.reason ?? "LaunchFailed", message: launched?.message ?? "Failed to launch node" };
   const registration: Action = { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: false, ...why } };
+  // Before the planner is woken, so that it does not buy again at once.
+  const failed: readonly Action[] = record.instance === undefined ? [] : [{ type: "RecordFailedLaunch", record, end: "unregistered" }];
   const log: Action = {
     type: "Log",
     level: "debug",
     message: "terminating due to timeout",
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
-  return { ...step, actions: [log, registration, ...step.actions, ...wakePlanner(record, reason)] };
+  return { ...step, actions: [log, registration, ...failed, ...step.actions, ...wakePlanner(record, reason)] };
 }

@@ -50,6 +50,9 @@ export const PRICE_PER_HOUR = "karpenter-serverless/price-per-hour";
 /** Our own annotation of a NodePool: when it sleeps (core/node-pool/schedule.ts). */
 export const SCHEDULE = "karpenter-serverless/schedule";
 
+/** Our own annotation of a NodePool: how many tries in a row have failed (core/node-pool/launch-backoff.ts). */
+export const LAUNCH_BACKOFF = "karpenter-serverless/launch-backoff";
+
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;
 

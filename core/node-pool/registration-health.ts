@@ -126,7 +126,8 @@ function annotation(pool: NodePool, entries: readonly Entry[]): Readonly<Record<
   return { [REGISTRATIONS]: [generationsOf(pool), ...words].join(" ") };
 }
 
-function generationsOf({ metadata, status }: NodePool): string {
+/** What a NodePool's outcomes are of: another NodePool or EC2NodeClass may do better. */
+export function generationsOf({ metadata, status }: NodePool): string {
   return `${metadata.generation ?? 0}/${status?.nodeClassObservedGeneration ?? 0}`;
 }
 

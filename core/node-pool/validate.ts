@@ -13,6 +13,7 @@ import {
   MAX_VALUE_CHARACTERS,
   requirementProblem,
 } from "../requirements/validation.ts";
+import { expiryProblem } from "./launch-backoff.ts";
 import { maxPriceProblem } from "./max-price.ts";
 import { scheduleProblem } from "./schedule.ts";
 
@@ -62,6 +63,8 @@ export function nodePoolProblems(pool: NodePool): readonly string[] {
   }
   const limit = resourcesProblem(spec.limits);
   if (limit !== undefined) problems.push(`spec.limits: ${limit}`);
+  const expiry = expiryProblem(pool);
+  if (expiry !== undefined) problems.push(expiry);
   const price = maxPriceProblem(pool);
   if (price !== undefined) problems.push(price);
   const schedule = scheduleProblem(pool);

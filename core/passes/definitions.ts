@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../model/kubernetes.ts";
-import { MAX_PRICE_PER_HOUR, SCHEDULE } from "../model/labels.ts";
+import { LAUNCH_BACKOFF, MAX_PRICE_PER_HOUR, SCHEDULE } from "../model/labels.ts";
 import type { Plan } from "../model/plan.ts";
 
 /**
@@ -26,7 +26,7 @@ export function oldestDefinitions({ newNodeClaims, podErrors }: Pick<Plan, "newN
 export function generations(items: readonly KubernetesObject[]): string {
   const generation = ({ metadata }: KubernetesObject) => [
     ...[metadata.uid, metadata.name, metadata.generation, metadata.deletionTimestamp],
-    ...[metadata.annotations?.[MAX_PRICE_PER_HOUR], metadata.annotations?.[SCHEDULE]],
+    ...[metadata.annotations?.[MAX_PRICE_PER_HOUR], metadata.annotations?.[SCHEDULE], metadata.annotations?.[LAUNCH_BACKOFF]],
   ];
   return JSON.stringify(items.map((item) => JSON.stringify(generation(item))).sort());
 }

@@ -1,5 +1,6 @@
 import { isTrue } from "../model/conditions.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { expiryProblem, launchHold } from "../node-pool/launch-backoff.ts";
 import { isAsleep } from "../node-pool/schedule.ts";
 import { isStatic } from "./claim.ts";
 import { type ClaimFacts, countReplicas, type ReplicaCount } from "./count.ts";
@@ -31,16 +32,17 @@ export function replicaChanges(pools: readonly NodePool[], facts: ClaimFacts, no
   if (statics.length === 0) return [];
   const counts = countReplicas(facts);
   return statics
-    .map((pool) => changeOf(pool, counts.get(pool.metadata.name) ?? NO_CLAIMS))
+    .map((pool) => changeOf(pool, counts.get(pool.metadata.name) ?? NO_CLAIMS, now))
     .filter(({ add, remove, limited }) => add > 0 || remove > 0 || limited);
 }
 
-function changeOf(nodePool: NodePool, { active, deleting, beingReplaced }: ReplicaCount): ReplicaChange {
+function changeOf(nodePool: NodePool, { active, deleting, beingReplaced }: ReplicaCount, now: number): ReplicaChange {
   const desired = nodePool.spec.replicas ?? 0;
   const current = active.length;
   const unchanged = { nodePool, current, desired, add: 0, remove: 0, limited: false };
   if (current > desired) return { ...unchanged, remove: current - desired };
   if (current + beingReplaced >= desired || !isTrue(nodePool.status?.conditions, "Ready")) return unchanged;
+  if (expiryProblem(nodePool) !== undefined || launchHold(nodePool, now) !== undefined) return unchanged;
   const wanted = desired - current;
   const room = nodeLimit(nodePool) - (current + deleting + beingReplaced);
   const add = Math.max(0, Math.min(wanted, room));

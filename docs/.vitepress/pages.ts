@@ -20,6 +20,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Commands", link: "/commands" },
       { text: "Seeing it", link: "/view" },
       { text: "Settings", link: "/settings" },
+      { text: "Limits", link: "/limits" },
       { text: "History: why, history, report", link: "/history" },
       { text: "Alarms and runbooks", link: "/operate" },
       { text: "Security", link: "/security" },

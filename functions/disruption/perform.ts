@@ -10,6 +10,7 @@ import type { Lease } from "#core/model/lease.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { ClaimReason } from "#core/model/node-claim-record.ts";
+import { isActive, podUid } from "#core/pods/predicates.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
 import { nomineesOf } from "#core/provisioning/nominees.ts";
 import { refusalsOf } from "#core/provisioning/refused.ts";
@@ -17,6 +18,7 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 import { ignoreGone, retryOnConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { recordFailedLaunch } from "../shared/registration-health.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { writeStatus } from "../shared/write-status.ts";
@@ -46,6 +48,7 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "WriteReplacements":
       return writeReplacements(action, context);
     case "DeleteClaim":
+      if (action.reason === "empty") await recordUnused(action.claim, context);
       await terminateClaim(action.claim, action.reason, deps, {
         commandId: action.commandId,
         ...(action.reason === "drifted" ? driftOf(action.claim, context) : policyOf(action.claim, context)),
@@ -58,6 +61,14 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "Count":
       return deps.metrics.count(action.metric, action.labels, action.value);
   }
+}
+
+/** A node that no pod came to, while pods that it was bought for still wait: another one may help them as little. */
+async function recordUnused(name: string, { state: { records, snapshot }, deps }: CommandContext): Promise<void> {
+  const record = records.find((one) => one.name === name);
+  const uids = new Set(record?.podUids);
+  if (record && snapshot.pods.some((pod) => pod.spec.nodeName === undefined && isActive(pod) && uids.has(podUid(pod))))
+    await recordFailedLaunch(record, "unused", deps);
 }
 
 /** What of the NodeClaim has drifted, as its condition says. */

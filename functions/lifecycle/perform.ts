@@ -3,6 +3,7 @@ import { refuseCreation } from "#core/lifecycle/launch.ts";
 import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { ZONE_ID } from "#core/model/labels.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { recordFailedLaunch, recordRegistrationHealth } from "../shared/registration-health.ts";
 import { type ActionContext, done, type Performed, type Performer, requeue, without } from "./claim-state.ts";
 import { adopt, createClaim, deleteClaim, writeClaim } from "./claims.ts";
 import { nominateHeld, uncordonTogether } from "./held-nodes.ts";
@@ -11,7 +12,6 @@ import { performGroupStep } from "./launch/launch-group.ts";
 import { writeLaunched } from "./launch/write-launched.ts";
 import { terminateInstance } from "./measured-fleet.ts";
 import { deleteNode, deletePod, evict, writeNode } from "./nodes.ts";
-import { recordRegistrationHealth } from "./registration-health.ts";
 
 /**
  * How each action of a step is performed: one remote call that may be repeated, or two of which the next reconcile
@@ -49,6 +49,10 @@ const PERFORMERS: { readonly [T in Action["type"]]: Performer<T> } = {
   DeletePod: deletePod,
   RecordRegistration: async ({ claim, outcome }, { state, deps }) => {
     await recordRegistrationHealth(claim, outcome, deps);
+    return done(state);
+  },
+  RecordFailedLaunch: async ({ record, end }, { state, deps }) => {
+    await recordFailedLaunch(record, end, deps);
     return done(state);
   },
   WriteRecord: async ({ record, history }, { state, deps }) => done({ ...state, record: await deps.store.update(record, history) }),

@@ -9,12 +9,14 @@ import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { Pod } from "#core/model/pod.ts";
 import { priceCapOf } from "#core/model/price-caps.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
+import { hasNoBackoff, nextLaunchAt, withProvenPools } from "#core/node-pool/launch-backoff.ts";
 import { withClusterSchedule } from "#core/node-pool/schedule.ts";
 import { heldReservations } from "#core/offerings/reservations.ts";
 import type { Kubernetes } from "#core/ports/kubernetes.ts";
 import type { Log } from "#core/ports/log.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
+import { podsBoughtFor } from "#core/provisioning/purchases.ts";
 import { refusedPods } from "#core/provisioning/refused.ts";
 import { keepNominations } from "#core/scheduling/keep-nominations.ts";
 import { withDefaultConstraints } from "#core/scheduling/rules/default-constraints.ts";
@@ -24,6 +26,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
 import { readPaid } from "./paid-capacity.ts";
+import { readPurchases } from "./purchases.ts";
 import { withRecentDefinitions } from "./recent-definitions.ts";
 import { scheduleOf } from "./schedule-of.ts";
 import { priceElsewhere } from "./stack-price.ts";
@@ -36,7 +39,7 @@ export interface ClusterState {
   readonly nodeClasses: readonly EC2NodeClass[];
   /** One entry per CapacityBuffer; empty while the feature gate CapacityBuffer is off. */
   readonly headroom: readonly Headroom[];
-  /** When pods of refused NodeClaims are planned again, ms since the epoch. */
+  /** When pods of refused NodeClaims, or of NodePools that wait, are planned again, ms since the epoch. */
   readonly refusedUntil?: number;
   /** Objects that cannot be read, which the snapshot is without. */
   readonly setAside: readonly SetAside[];
@@ -50,6 +53,8 @@ export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "account" | "catalo
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable"> & Partial<Pick<NodeClaimStore, "getDocument">>;
   readonly log?: Log;
 };
+
+const NOTHING_LOST = podsBoughtFor({}, [], 0);
 
 /**
  * Reads the state of a cluster for one decision.
@@ -88,7 +93,8 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
   const priceCap = priceCapOf(cluster.name, settings, elsewhere);
-  const nodePools = withClusterSchedule(snapshot.nodePools, scheduleOf(cluster.name, settings));
+  const proven = withProvenPools(snapshot.nodePools, snapshot.nodeClaims);
+  const nodePools = withClusterSchedule(proven, scheduleOf(cluster.name, settings));
   const read = {
     ...snapshot,
     nodePools,
@@ -102,7 +108,10 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
   const { snapshot: weighed, givenUp } = weighPreferences(read, settings);
   const onTheWay = withInFlight(weighed, records);
   const { reasons, nextAt } = refusedPods(onTheWay, records);
-  const seen = keepNominations({ ...onTheWay, refused: reasons }, settings.preferencePolicy);
+  const bought = nodePools.every(hasNoBackoff) ? NOTHING_LOST : podsBoughtFor(await readPurchases(deps), onTheWay.pods, now);
+  const refusedUntil = earliest(nextAt, nextLaunchAt(nodePools, now), bought.nextAt);
+  const refused = new Map([...bought.reasons, ...reasons]);
+  const seen = keepNominations({ ...onTheWay, refused }, settings.preferencePolicy);
   const planned = withCommandRoom(seen, commands);
   return {
     snapshot: planned,
@@ -112,6 +121,11 @@ export async function readClusterState(deps: ClusterStateDeps, { isForPods = fal
     headroom,
     setAside,
     givenUp,
-    ...(nextAt !== undefined && { refusedUntil: nextAt }),
+    ...(refusedUntil !== undefined && { refusedUntil }),
   };
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

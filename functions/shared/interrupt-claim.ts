@@ -7,6 +7,7 @@ import { reservationMark, UNAVAILABLE_MS } from "#core/offerings/unavailable.ts"
 import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
+import { recordFailedLaunch } from "./registration-health.ts";
 import { terminateClaim } from "./terminate-claim.ts";
 
 /**
@@ -28,6 +29,8 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
     const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
     await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
   }
+  // Before the planner is woken, so that it does not buy again at once.
+  if (kind === "instance_terminated" && record.nodeName === undefined) await recordFailedLaunch(record, "unregistered", deps);
   const deadline = action === "ForcefulTermination" ? now() : undefined;
   const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline === undefined ? {} : { deadline }));
   if (ended) {

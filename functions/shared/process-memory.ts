@@ -3,8 +3,9 @@ import { LruMap } from "#core/lib/lru-map.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
-import type { RegistrationOutcome } from "#core/node-pool/registration-health.ts";
+import type { NodePool } from "#core/model/node-pool.ts";
 import type { Kinds } from "#core/ports/kubernetes.ts";
+import type { LostPurchase } from "#core/provisioning/purchases.ts";
 
 /** A list of definitions as it was read at a time, ms since the epoch. */
 interface ReadList {
@@ -12,9 +13,10 @@ interface ReadList {
   readonly items: readonly (Kinds["NodePool"] | Kinds["EC2NodeClass"] | Kinds["DaemonSet"])[];
 }
 
-/** Outcomes of the registrations of one NodePool that are written together. */
+/** What outcomes of one NodePool's machines change of it, which is written together. */
 interface RegistrationBatch {
-  readonly outcomes: RegistrationOutcome[];
+  readonly changes: ((pool: NodePool, now: number) => NodePool)[];
+  readonly lost: LostPurchase[];
   /** Whether the NodePool is read, so that further outcomes wait for the next batch. */
   isClosed: boolean;
   readonly written: Promise<void>;

@@ -8,6 +8,7 @@ import { type CostSettings, micros } from "../../model/prices.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { PriceCap, Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
+import { expiryProblem, launchHold } from "../../node-pool/launch-backoff.ts";
 import { isAsleep } from "../../node-pool/schedule.ts";
 import { dearestOffering } from "../../offerings/dearest.ts";
 import { NEW_PAID_SHARE, paidTypes } from "../../offerings/paid.ts";
@@ -73,12 +74,13 @@ export interface Template {
 const NO_TYPES: readonly InstanceType[] = [];
 
 /**
- * Whether a pool can launch nodes for pods at `now` (ms): not static, not being deleted, not asleep, and not unready. A
- * missing Ready condition counts as ready.
+ * Whether a pool can launch nodes for pods at `now` (ms): not static, not being deleted, not asleep, not waiting after
+ * failed launches, and not unready. A missing Ready condition counts as ready.
  */
 export function isUsable(pool: NodePool, now: number): boolean {
   if (pool.spec.replicas !== undefined && pool.spec.replicas !== null) return false;
   if (pool.metadata.deletionTimestamp || isAsleep(pool, now)) return false;
+  if (expiryProblem(pool) !== undefined || launchHold(pool, now) !== undefined) return false;
   const ready = (pool.status?.conditions ?? []).find(({ type }) => type === "Ready");
   return ready === undefined || ready.status === "True";
 }

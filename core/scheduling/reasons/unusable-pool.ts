@@ -2,6 +2,7 @@ import { BESIDE_READY } from "../../model/conditions.ts";
 import type { Condition } from "../../model/kubernetes.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { foreignNodeClass } from "../../node-pool/foreign-class.ts";
+import { expiryProblem, launchHold } from "../../node-pool/launch-backoff.ts";
 import { sleepOf, sleepText } from "../../node-pool/schedule.ts";
 
 /**
@@ -19,6 +20,10 @@ export function unusablePool(pool: NodePool, hasTypes: boolean, now: number): st
   }
   const sleep = sleepOf(pool, now);
   if (sleep.isAsleep) return sleepText(pool, sleep);
+  const expiry = expiryProblem(pool);
+  if (expiry !== undefined) return `cannot be used: ${expiry}`;
+  const hold = launchHold(pool, now);
+  if (hold !== undefined) return hold.text;
   const ready = (status?.conditions ?? []).find(({ type }) => type === "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
   const { type, reason, message } = cause(status?.conditions ?? []) ?? ready;

@@ -73,6 +73,11 @@ describe("a NodePool", () => {
       parts: { labels: { team: "a" }, ...requiring(...Array.from({ length: 100 }, (_, i) => item(`k${i}`, "Exists"))) },
       says: /101 together; a NodeClaim takes 100/,
     },
+    {
+      name: "nodes that expire at once",
+      parts: { template: { expireAfter: "0s" } },
+      says: /expireAfter: 0s ends before a node has started and served; give 5m or more/,
+    },
   ] satisfies readonly { name: string; parts: Parts; says: RegExp }[])("a NodePool with $name is refused", ({ parts, says }) => {
     const { problems } = of(parts);
     expect(problems).toHaveLength(1);
@@ -115,11 +120,6 @@ describe("a NodePool", () => {
       name: "a NodeClass of another provider",
       parts: { template: { nodeClassRef: { group: "x.io", kind: "Foo", name: "a" } } },
       says: "no nodes are made from a Foo of x.io",
-    },
-    {
-      name: "nodes that expire at once",
-      parts: { template: { expireAfter: "0s" } },
-      says: "expireAfter: 0s is less than a node takes to start",
     },
     { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never occurs" },
   ] satisfies readonly { name: string; parts: Parts; says: string }[])("a NodePool with $name gets a warning", ({ parts, says }) => {

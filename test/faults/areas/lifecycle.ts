@@ -12,6 +12,32 @@ const IMPOSTERS = ["test/hostile/imposter-nodes.test.ts"];
 /** Rules of a NodeClaim's life: launch, registration, drain, the end of its machine, and what is garbage. */
 export const FAULTS: readonly Fault[] = [
   {
+    name: "launch-backoff-forgets",
+    rule: "each further try of a NodePool whose machines are bought for nothing waits twice as long",
+    edits: [
+      {
+        file: "core/node-pool/launch-backoff.ts",
+        find: "now - last.failedAt < FORGOTTEN_MS ? last.tries + 1 : 1;",
+        replace: "now - last.failedAt < FIRST_WAIT_MS ? last.tries + 1 : 1;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/node-pool/launch-backoff.test.ts"],
+  },
+  {
+    name: "launch-backoff-one-machine",
+    rule: "one machine of several that never registers holds up no other",
+    edits: [
+      {
+        file: "core/node-pool/launch-backoff.ts",
+        find: "return hasRegistered ? withoutBackoff(pool) : pool;",
+        replace: "return hasRegistered ? pool : pool;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/node-pool/launch-backoff.test.ts"],
+  },
+  {
     name: "relink",
     rule: "a NodeClaim that was restored under another UID keeps its record and its instance",
     edits: [
@@ -96,8 +122,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/lifecycle/mark-terminating.ts",
-        find: "return { ...step, actions: [log, registration, ...step.actions, ...wakePlanner(record, reason)] };",
-        replace: "return { ...step, actions: [log, registration, ...step.actions] };",
+        find: "return { ...step, actions: [log, registration, ...failed, ...step.actions, ...wakePlanner(record, reason)] };",
+        replace: "return { ...step, actions: [log, registration, ...failed, ...step.actions] };",
       },
     ],
     foundBy: "unit",

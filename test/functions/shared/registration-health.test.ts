@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import type { NodePool } from "#core/model/node-pool.ts";
 import { registrationsOf } from "#core/node-pool/registration-health.ts";
 import { ConflictError } from "#core/ports/errors.ts";
-import { recordRegistrationHealth } from "#functions/lifecycle/registration-health.ts";
 import type { LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
+import { recordRegistrationHealth } from "#functions/shared/registration-health.ts";
 import { NOW, nodeClaim } from "../../support/builders.ts";
 import { nodePool } from "../../support/objects.ts";
 
