@@ -32,6 +32,7 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
   VolumeAttachment: { apiVersion: "storage.k8s.io/v1", plural: "volumeattachments", namespaced: false },
   Namespace: { apiVersion: "v1", plural: "namespaces", namespaced: false },
   Lease: { apiVersion: "coordination.k8s.io/v1", plural: "leases", namespaced: true },
+  ConfigMap: { apiVersion: "v1", plural: "configmaps", namespaced: true },
 };
 
 /** Path of a kind, or of one object. A namespaced kind without a namespace means all namespaces. */

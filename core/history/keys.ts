@@ -1,7 +1,7 @@
 // core/history: what was decided and why, kept for people. Records, plans and commands come in; entries, and their
 // sentences, sums and answers, go out. Where entries are stored, and how long, must not be known here.
 
-import type { HistoryEntry } from "../model/history-entry.ts";
+import type { HistoryEntry, Paused, Resumed } from "../model/history-entry.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -19,6 +19,9 @@ export function subjectOf(entry: HistoryEntry): string {
       return `pod/${entry.namespace}`;
     case "PodsNominated":
       return subjectOfMachine(entry);
+    case "Paused":
+    case "Resumed":
+      return `pause/${sourceOf(entry)}`;
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
@@ -28,6 +31,8 @@ export function subjectOf(entry: HistoryEntry): string {
 export function subjectOfMachine({ nodeClaim, node = "" }: { readonly nodeClaim: string; readonly node?: string | undefined }): string {
   return nodeClaim === "" ? `node/${node}` : `nodeclaim/${nodeClaim}`;
 }
+
+const sourceOf = (entry: Paused | Resumed): string => (entry.type === "Paused" ? entry.pause.source : entry.source);
 
 /** What distinguishes an entry from others of its type and subject. */
 function detailOf(entry: HistoryEntry): readonly string[] {
@@ -46,6 +51,10 @@ function detailOf(entry: HistoryEntry): readonly string[] {
       return [entry.owner, String(entry.since)];
     case "PodsNominated":
       return [entry.intent, String(entry.at)];
+    case "Paused":
+      return [String(entry.pause.at), String(entry.pause.until ?? ""), entry.pause.only ?? ""];
+    case "Resumed":
+      return [String(entry.pausedAt)];
     default:
       return [entry.intent];
   }
@@ -63,7 +72,7 @@ export const keyPrefixOf = (about = ""): string => (about === "" || about.endsWi
 const ORDER: Readonly<Record<HistoryEntry["type"], number>> = {
   ...{ PodsWaited: 0, Disrupted: 1, DisruptionFailed: 1, Planned: 2, LaunchFailed: 3, Launched: 4, Adopted: 4, Registered: 5 },
   PodsNominated: 3,
-  ...{ Initialized: 6, Terminating: 7, Hastened: 8, Removed: 9, Collected: 9 },
+  ...{ Initialized: 6, Terminating: 7, Hastened: 8, Removed: 9, Collected: 9, Paused: 0, Resumed: 0 },
 };
 
 /** Sorts entries by time, and those of one moment as they follow from each other. */

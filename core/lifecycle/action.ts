@@ -5,6 +5,7 @@ import type { LaunchGroup } from "../model/launch-group.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord, WaitsFor } from "../model/node-claim-record.ts";
+import type { Pause } from "../model/pause.ts";
 import type { Pod } from "../model/pod.ts";
 import type { VolumeAttachment } from "../model/workloads.ts";
 import type { FailedLaunch } from "../node-pool/launch-backoff.ts";
@@ -38,6 +39,8 @@ export interface ClaimView {
   readonly replacements: readonly NodeClaimRecord[];
   /** The group that the NodeClaim may be launched with; undefined until `Step.ask` requests it. */
   readonly launchGroup?: LaunchGroup | "none" | undefined;
+  /** What pauses the cluster; undefined until `Step.ask` requests it, which only an act does that a pause holds. */
+  readonly pauses?: readonly Pause[] | undefined;
   /** Whether the webhook or the audit log reports changes of nodes: the node is then polled less often. */
   readonly hasEventSource?: boolean;
 }
@@ -112,5 +115,5 @@ export interface Step {
   /** What the NodeClaim waits for until then, where that can be seen without reading the NodeClaim (waiting.ts). */
   readonly waitsFor?: WaitsFor;
   /** The decision needs a part of the view that is not read each time: read it and call `advance` again with it. */
-  readonly ask?: "instance" | "pods" | "volumeAttachments" | "launchGroup";
+  readonly ask?: "instance" | "pods" | "volumeAttachments" | "launchGroup" | "pauses";
 }

@@ -16,6 +16,7 @@ import { initialize, register } from "./joining.ts";
 import { createClaim, groupLaunch, launch } from "./launch.ts";
 import { namedPool } from "./log-fields.ts";
 import { markTerminating, NODE_DELETED } from "./mark-terminating.ts";
+import { endPaused, launchPaused } from "./paused.ts";
 import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
@@ -38,7 +39,8 @@ export function advance(view: ClaimView): Step {
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: CLAIM_DELETED });
   const marked = withMarks(claim, record);
   if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
-  if (record.instance === undefined) return claim.status?.providerID === undefined ? launch(view, record, claim) : forgotten(record);
+  if (record.instance === undefined)
+    return claim.status?.providerID === undefined ? (launchPaused(view, record) ?? launch(view, record, claim)) : forgotten(record);
   if (!isTrue(claim.status?.conditions, "Launched")) return writeLaunched(record, claim);
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
@@ -114,6 +116,8 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
     return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const expiresAt = expiryOf(claim);
   if (expiresAt !== undefined && view.now >= expiresAt) {
+    const paused = endPaused(view);
+    if (paused) return paused;
     const step = markTerminating(view, record, "expired", { detail: `expireAfter is ${claim.spec.expireAfter ?? "720h"}` });
     const log: Action = {
       type: "Log",

@@ -20,6 +20,7 @@ import { isAlive } from "./garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
 import { groupLaunch } from "./launch.ts";
 import { machineFields } from "./log-fields.ts";
+import { terminationPaused } from "./paused.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
@@ -39,6 +40,8 @@ const MAX_LOST_LAUNCH_MS = 60_000;
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
+  const paused = terminationPaused(view, record, claim);
+  if (paused) return paused;
   const foreign = holdForeign(view, record, claim);
   if (foreign) return foreign;
   if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)

@@ -1,6 +1,7 @@
 import type { CommandCandidate, DisruptionReason, TriedInstead } from "./command-record.ts";
 import type { ResourceList } from "./kubernetes.ts";
 import type { ClaimReason } from "./node-claim-record.ts";
+import type { Pause } from "./pause.ts";
 
 /** What every entry has. */
 interface Entry {
@@ -232,6 +233,22 @@ export interface PodsNominated extends ClaimEntry {
   readonly waitedMs?: number;
 }
 
+/** Voluntary disruption, launches or both were paused. */
+export interface Paused extends Entry {
+  readonly type: "Paused";
+  readonly pause: Pause;
+}
+
+/** A pause was taken back. One whose time is over ends without an entry. */
+export interface Resumed extends Entry {
+  readonly type: "Resumed";
+  readonly source: Pause["source"];
+  /** An AWS identity; "" for a ConfigMap that was deleted. */
+  readonly by: string;
+  /** When the pause began, ms. */
+  readonly pausedAt: number;
+}
+
 /**
  * One thing that was decided or happened, as the history keeps it. Entries are written with the record or command that
  * they are about, in one transaction, so a kill leaves both or neither.
@@ -252,7 +269,9 @@ export type HistoryEntry =
   | Removed
   | Collected
   | PodsWaited
-  | PodsNominated;
+  | PodsNominated
+  | Paused
+  | Resumed;
 
 /** A part of a cluster's history. Times in ms since the epoch. */
 export interface HistoryRange {

@@ -70,3 +70,8 @@ export interface VolumeAttachment extends KubernetesObject {
 
 /** v1 Namespace. */
 export type Namespace = KubernetesObject;
+
+/** v1 ConfigMap. */
+export interface ConfigMap extends KubernetesObject {
+  readonly data?: Readonly<Record<string, string>>;
+}

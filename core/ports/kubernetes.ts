@@ -12,6 +12,7 @@ import type { NodeOverlay } from "../model/node-overlay.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Pod } from "../model/pod.ts";
 import type {
+  ConfigMap,
   CSINode,
   DaemonSet,
   Namespace,
@@ -49,6 +50,7 @@ export interface Kinds {
   readonly VolumeAttachment: VolumeAttachment;
   readonly Namespace: Namespace;
   readonly Lease: KubernetesLease;
+  readonly ConfigMap: ConfigMap;
 }
 
 export type Kind = keyof Kinds;

@@ -13,6 +13,7 @@ import type { CommandRecord } from "#core/model/command-record.ts";
 import type { Lease } from "#core/model/lease.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pause } from "#core/model/pause.ts";
 import { DISRUPTION_CAUSES } from "#core/passes/causes.ts";
 import { checkedAt } from "#core/passes/check-disruption.ts";
 import { CONFIRMED_AGE_MS } from "#core/passes/definitions.ts";
@@ -23,6 +24,7 @@ import { priceOfNodes } from "#core/scheduling/problem/price-caps.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { pausedFor } from "../shared/pauses.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
@@ -118,7 +120,7 @@ async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: Cl
   const { state, records, commands, expected, lease, wakeTimes } = scene;
   const began = deps.now();
   const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
-  const plan = planDisruption({
+  const found = planDisruption({
     ...{ snapshot: state.snapshot, records, commands, now: began },
     settings: disruptionSettings(deps.cluster.name, deps.settings),
     ...{ simulate: simulateIn(deps), makeTrial, newId: deps.newId },
@@ -126,6 +128,8 @@ async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: Cl
     outOfTime: () => deps.now() - began > MAX_SEARCH_MS,
     ...(expected && { expected }),
   });
+  const pause = found.command && (await pausedFor("disruption", deps));
+  const plan = pause ? withoutCommand(found, pause) : found;
   if (plan.violation) deps.log.error("command is left out", { controller: "disruption", error: violationText(plan.violation) });
   if (plan.command) {
     await deps.store.createCommand(lease, plan.command);
@@ -142,6 +146,11 @@ async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: Cl
   if (state.headroom.length > 0) wakeTimes.push(nextBufferCheck(deps.now()));
   if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
   return plan;
+}
+
+/** The plan while disruption is paused: it has no command, and the next pass is due when the pause ends. */
+function withoutCommand({ command: _, ...plan }: DisruptionPlan, { until }: Pause): DisruptionPlan {
+  return { ...plan, nextDueAt: until };
 }
 
 /** Sets the metrics of a pass and the cluster's price; returns what is published without the lease. */
@@ -219,7 +228,8 @@ async function advanceCommands(
     // A step that is due at once is taken in the same pass: nothing but this command's own steps has changed.
     for (let steps = 0; current !== undefined && steps < MAX_STEPS; steps++) {
       const before: CommandRecord = current;
-      const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state) };
+      const pause = await pausedFor("disruption", deps);
+      const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state), pause };
       const step = advanceCommand(before, input);
       expected = await followSavings(before, step.next, { ...state, commands }, expected, deps);
       current = await performStep(before, step, lease, state, deps);

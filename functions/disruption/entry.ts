@@ -8,6 +8,7 @@ import { answerOf } from "../shared/answer.ts";
 import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
+import { reportPauses } from "../shared/pauses.ts";
 import { disrupt } from "./disrupt.ts";
 import { claimSpan, lastPasses, readNextPass, sleepUntil } from "./wake-times.ts";
 
@@ -38,6 +39,7 @@ async function pass(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): P
   if (answer.next === "wait") await sleepUntil([answer.until], cluster);
   if (answer.next !== "run") return;
   const { isFresh } = answer;
+  if (reason.cause === "Sweep") await reportPauses(cluster);
   if (!(await isPausedForKarpenter(cluster, isFresh ? 0 : LEASE_AGE_MS))) await disrupt(reason, cluster, isFresh);
 }
 

@@ -16,8 +16,8 @@ import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
+import { pausedFor } from "../shared/pauses.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
-
 import { terminateInstance } from "./measured-fleet.ts";
 import { reportHeldInstances } from "./reports.ts";
 
@@ -64,7 +64,7 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
     const ids = held.map(({ id }) => id);
     await reportHeldInstances(`${held.length} instances have lost both record and NodeClaim`, ids, deps);
   }
-  if (ended.length === 0) return;
+  if (ended.length === 0 || (await pausedFor("disruption", deps)) !== undefined) return;
   const nodes = await kubernetes.list("Node");
   for (const instance of ended) {
     const { id, zone } = instance;

@@ -17,6 +17,7 @@ import { planRepairs, type Repair } from "#core/repair/plan.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
+import { pausedFor } from "../shared/pauses.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { writeStatus } from "../shared/write-status.ts";
@@ -33,7 +34,7 @@ const REPAIR_BLOCKED_WINDOW_MS = 15 * 60_000;
 export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   if (!deps.settings.nodeRepair) return;
   const { repairs, blocked } = planRepairs({ nodes, claims, now: deps.now() });
-  for (const one of repairs) await replaceNode(one, deps);
+  if (repairs.length > 0 && (await pausedFor("disruption", deps)) === undefined) for (const one of repairs) await replaceNode(one, deps);
   for (const one of blocked) await publishBlocked(one, deps);
 }
 

@@ -6,9 +6,13 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Pod } from "#core/model/pod.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { readPauses } from "../shared/pauses.ts";
 import type { ClaimState } from "./claim-state.ts";
 
-type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "now" | "invocation" | "hasEventSource">;
+type ViewDeps = Pick<
+  LifecycleDeps,
+  "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "log" | "now" | "invocation" | "hasEventSource"
+>;
 
 /**
  * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What the state
@@ -59,6 +63,7 @@ export function seenIn({ record, claim, nodes, otherYoungNodes, instance }: Clai
 /** The part of the view that a step asks for. */
 export async function readAsked(ask: NonNullable<Step["ask"]>, view: ClaimView, deps: ViewDeps): Promise<Partial<ClaimView>> {
   const { name, record, nodes } = view;
+  if (ask === "pauses") return { pauses: await readPauses(deps) };
   if (ask === "instance") return { instance: await readInstance(record, deps) };
   if (ask === "launchGroup") return { launchGroup: await readGroup(record, deps) };
   if (ask === "volumeAttachments") return { volumeAttachments: await attachmentsOf(nodes, deps) };

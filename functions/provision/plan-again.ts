@@ -1,5 +1,7 @@
+import type { Pause } from "#core/model/pause.ts";
 import { nextPlan } from "#core/passes/next-plan.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 
 /**
@@ -8,9 +10,18 @@ import type { ClusterState } from "../shared/cluster-state.ts";
  */
 export async function planAgain(
   { records, refusedUntil }: Pick<ClusterState, "records" | "refusedUntil">,
-  { cluster, store, wakeUps, now }: ClusterDeps,
+  deps: ClusterDeps,
 ): Promise<void> {
-  const at = nextPlan(records, now(), refusedUntil);
-  if (at === undefined || !(await store.isFirstWithin(cluster.name, `provision-at/${at}`, now(), 2 * (at - now())))) return;
+  const at = nextPlan(records, deps.now(), refusedUntil);
+  if (at !== undefined) await planAt(at, deps);
+}
+
+/** Plans for pods when the pause ends, unless a sweep comes before that. */
+export async function planAtEnd({ until }: Pause, deps: ClusterDeps): Promise<void> {
+  if (until !== undefined && until <= deps.now() + SWEEP_MS) await planAt(until, deps);
+}
+
+async function planAt(at: number, { cluster, store, wakeUps, now }: ClusterDeps): Promise<void> {
+  if (!(await store.isFirstWithin(cluster.name, `provision-at/${at}`, now(), 2 * (at - now())))) return;
   await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "PodsWaiting", delayMs: at - now() }]);
 }

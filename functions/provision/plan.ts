@@ -7,6 +7,7 @@ import type { Snapshot } from "#core/model/snapshot.ts";
 import { batchingWait } from "#core/passes/batching-window.ts";
 import { oldestDefinitions, PLANNED_AGE_MS } from "#core/passes/definitions.ts";
 import { isPreliminary, joining } from "#core/passes/next-plan.ts";
+import { withoutPurchases } from "#core/pause/plan.ts";
 import { podKey } from "#core/pods/predicates.ts";
 import { reasonText, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
@@ -20,11 +21,12 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { heedsNominations } from "../shared/nominate-pods.ts";
+import { pausedFor } from "../shared/pauses.ts";
 import { haveDefinitionsChanged } from "../shared/recent-definitions.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { historyOf, intentsOf } from "./intents.ts";
-import { planAgain } from "./plan-again.ts";
+import { planAgain, planAtEnd } from "./plan-again.ts";
 import { andOthers, reportPlan, reportWaiting } from "./report-plan.ts";
 
 /** How old what is known of a Karpenter beside us may be for a plan that buys, ms. */
@@ -99,9 +101,15 @@ async function planUnder(
   for (const one of state.givenUp) deps.log.info(preferencesGivenUp(one), { controller: "provisioner", Pod: one.example });
   const proposed = solve(snapshot, deps.settings);
   if (!isFresh && (await haveDefinitionsChanged(deps, oldestDefinitions(proposed, began)))) return { kind: "outdated" };
-  if (proposed.newNodeClaims.length > 0 && (await isPausedForKarpenter(deps, BUYING_LEASE_AGE_MS)))
-    return { ...reading, kind: "planned", plan: EMPTY_PLAN, records: [] };
-  const planned = await writePlan(proposed, { ...reading, pending, lease, began }, deps);
+  const buys = proposed.newNodeClaims.length > 0;
+  const [isBeside, pause] = await Promise.all([
+    buys && isPausedForKarpenter(deps, BUYING_LEASE_AGE_MS),
+    buys ? pausedFor("launches", deps) : undefined,
+  ]);
+  if (isBeside) return { ...reading, kind: "planned", plan: EMPTY_PLAN, records: [] };
+  if (pause) await planAtEnd(pause, deps);
+  const allowed = pause ? withoutPurchases(proposed, pause) : proposed;
+  const planned = await writePlan(allowed, { ...reading, pending, lease, began }, deps);
   return planned === undefined ? { kind: "putOff" } : { ...reading, ...planned };
 }
 

@@ -16,6 +16,7 @@ import { chooseSurplus } from "#core/static-capacity/surplus.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { pausedFor } from "../shared/pauses.ts";
 import { scheduleOf } from "../shared/schedule-of.ts";
 import { reservePrice } from "../shared/stack-price.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
@@ -33,9 +34,10 @@ export async function keepReplicas(cluster: ClusterDeps): Promise<void> {
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
   const decided = await withLease(cluster, async (lease, deps) => {
     let state = await readClusterState(deps);
+    const [launches, disruption] = await Promise.all([pausedFor("launches", deps), pausedFor("disruption", deps)]);
     for (const change of replicaChanges(state.snapshot.nodePools, { ...state, claims: state.snapshot.nodeClaims }, deps.now())) {
-      if (change.add > 0) state = await addNodes(change, state, lease, deps);
-      if (change.remove > 0) await shrink(change, state, deps);
+      if (change.add > 0 && launches === undefined) state = await addNodes(change, state, lease, deps);
+      if (change.remove > 0 && disruption === undefined) await shrink(change, state, deps);
     }
   });
   if (decided === undefined) await cluster.wakeUps.wake([{ kind: "provision", cluster: cluster.cluster.name, cause: "ReplicasPutOff" }]);

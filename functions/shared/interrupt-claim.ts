@@ -4,15 +4,18 @@ import type { InterruptionKind } from "#core/interruption/parse.ts";
 import { machineFields } from "#core/lifecycle/log-fields.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import { reservationMark, UNAVAILABLE_MS } from "#core/offerings/unavailable.ts";
+import { isVoluntaryEnd } from "#core/pause/voluntary.ts";
 import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
+import { pausedFor } from "./pauses.ts";
 import { publishOnce } from "./publish-once.ts";
 import { recordFailedLaunch } from "./registration-health.ts";
 import { terminateClaim } from "./terminate-claim.ts";
 
 /**
  * Carries out an interruption of one NodeClaim: marks its offering as unavailable, terminates the NodeClaim, so that
- * its pods are planned for at once, and publishes events. A NodeClaim that is terminating already is left as it is.
+ * its pods are planned for at once, and publishes events. A NodeClaim that is terminating already is left as it is,
+ * unless a pause holds its end.
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
   const { cluster, store, log, wakeUps, now } = deps;
@@ -32,7 +35,9 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
   // Before the planner is woken, so that it does not buy again at once.
   if (kind === "instance_terminated" && record.nodeName === undefined) await recordFailedLaunch(record, "unregistered", deps);
   const deadline = action === "ForcefulTermination" ? now() : undefined;
-  const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline === undefined ? {} : { deadline }));
+  const replacesPaused = isVoluntaryEnd(record) && (await pausedFor("disruption", deps)) !== undefined;
+  const facts = { replacesPaused, ...(deadline !== undefined && { deadline }) };
+  const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, facts));
   if (ended) {
     logEvent(log, "initiating delete from interruption message", {
       controller: "interruption",

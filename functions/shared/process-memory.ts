@@ -4,6 +4,8 @@ import type { Node } from "#core/model/node.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { NodePool } from "#core/model/node-pool.ts";
+import type { Pause } from "#core/model/pause.ts";
+import { PAUSE_AGE_MS } from "#core/pause/voluntary.ts";
 import type { Kinds } from "#core/ports/kubernetes.ts";
 import type { LostPurchase } from "#core/provisioning/purchases.ts";
 
@@ -26,6 +28,8 @@ interface RegistrationBatch {
 interface Slots {
   /** That no other Karpenter ran. */
   noKarpenter: true;
+  /** What pauses the cluster. */
+  pauses: readonly Pause[];
   /** Minor version of Kubernetes, such as "1.36". */
   kubernetesVersion: string;
   /** Lists of definitions, by kind and owners. */
@@ -83,6 +87,7 @@ const DAY = 24 * HOUR;
 const BOUNDS: { readonly [Slot in keyof Slots]: Bounds } = {
   // Each use says how old it may be.
   noKarpenter: { maxAgeMs: 60 * SECOND, size: 1 },
+  pauses: { maxAgeMs: PAUSE_AGE_MS, size: 1 },
   // A control plane is upgraded to another minor version within half an hour or more.
   kubernetesVersion: { maxAgeMs: 600 * SECOND, size: 1 },
   // Three kinds, each of its own owner and of every owner.

@@ -38,6 +38,7 @@ const CORE = [
   "requirements",
   "ports",
   "announcements",
+  "pause",
   "pods",
   "request-pace",
   "signals",

@@ -87,6 +87,7 @@ export function view(change: Partial<ClaimView> = {}): ClaimView {
     volumeAttachments: [],
     replacements: [],
     otherYoungNodes: [],
+    pauses: [],
     ...change,
   };
 }

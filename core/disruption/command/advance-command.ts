@@ -4,6 +4,8 @@
 
 import { lineOf } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
+import type { Pause } from "../../model/pause.ts";
+import { pauseText } from "../../pause/pause.ts";
 import { SETTLE_MS } from "../../signals/signal.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { DecisionInput } from "../consolidation/input.ts";
@@ -35,7 +37,10 @@ const MAX_WAIT_MS = 60 * 60_000;
  * What one step of a command is decided from. The records are read after the commands, so that the replacement claims
  * of a command are among them; `commands` holds this command too.
  */
-export type CommandInput = DecisionInput;
+export interface CommandInput extends DecisionInput {
+  /** Disruption is paused: commands end, and their nodes stay. */
+  readonly pause?: Pause | undefined;
+}
 
 /** What the step of each phase works with. */
 interface StepContext extends CommandInput {
@@ -54,6 +59,8 @@ interface StepContext extends CommandInput {
 export function advanceCommand(command: CommandRecord, input: CommandInput): CommandStep {
   const others = input.commands.filter(({ id }) => id !== command.id);
   const context: StepContext = { ...input, command, view: viewCluster({ ...input, commands: others }) };
+  const paused = input.pause && whenPaused(context, input.pause);
+  if (paused) return paused;
   switch (command.phase) {
     case "Validating":
       return whenValidating(context);
@@ -66,6 +73,23 @@ export function advanceCommand(command: CommandRecord, input: CommandInput): Com
     case "SetAside":
       return { actions: [] };
   }
+}
+
+/**
+ * Gives a command up that a pause holds, and unmarks its nodes that are not deleted yet; undefined where it changes
+ * nothing any more.
+ */
+function whenPaused(context: StepContext, pause: Pause): CommandStep | undefined {
+  const { command, view, now } = context;
+  const { phase, candidates } = command;
+  if (phase === "SetAside" || phase === "RollingBack") return undefined;
+  if (candidates.every(({ nodeClaim }) => stateOf(view, nodeClaim) !== "active")) return undefined;
+  const cause = pauseText(pause);
+  const fields = { command: commandName(command), "command-id": command.id, cause };
+  const log: CommandAction = { type: "Log", level: "info", message: "abandoning disruption command, disruption is paused", fields };
+  const history = [disruptionFailed(command, now, cause)];
+  if (phase === "Validating") return { actions: [log, ...unmarkAll(context)], history, done: "failed" };
+  return { actions: [log], next: { ...command, phase: "RollingBack", since: now, dueAt: now }, history, wakeAt: now };
 }
 
 function whenValidating(context: StepContext): CommandStep {

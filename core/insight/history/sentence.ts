@@ -3,6 +3,7 @@ import { span } from "../../lib/duration.ts";
 import type { TriedInstead } from "../../model/command-record.ts";
 import type { DisruptedNode, HistoryEntry, LaunchFailed, Planned, PodsNominated, PodsWaited, Removed } from "../../model/history-entry.ts";
 import { perHour } from "../../model/prices.ts";
+import { pauseText } from "../../pause/pause.ts";
 import { counted, dollars, kindOf, someOf, whyItEnds } from "./words.ts";
 
 /** An entry as one sentence without its time and subject; the page and the commands print it. */
@@ -50,6 +51,10 @@ export function sentenceOf(entry: HistoryEntry): string {
       return waitedText(entry);
     case "PodsNominated":
       return nominatedText(entry);
+    case "Paused":
+      return pauseText(entry.pause);
+    case "Resumed":
+      return `resumed by ${entry.source === "table" ? entry.by : "deletion of the ConfigMap"}, ${span(entry.at - entry.pausedAt)} after the pause began`;
   }
 }
 
@@ -140,6 +145,9 @@ export function titleOf(entry: HistoryEntry): string {
       return `pod/${entry.namespace}/${entry.pods[0] ?? ""}`;
     case "PodsNominated":
       return subjectOf(entry);
+    case "Paused":
+    case "Resumed":
+      return `cluster/${entry.cluster}`;
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
@@ -153,6 +161,8 @@ export function poolsOf(entry: HistoryEntry): readonly string[] {
     case "DisruptionFailed":
       return [...new Set(entry.nodes.map(({ nodePool }) => nodePool))];
     case "PodsWaited":
+    case "Paused":
+    case "Resumed":
       return [];
     case "PodsNominated":
       return entry.nodePool === "" ? [] : [entry.nodePool];

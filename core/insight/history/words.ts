@@ -32,6 +32,7 @@ const WHY_IT_ENDS: ReadonlyMap<string, string> = new Map(
     registration_timeout: "its node did not join the cluster in time",
     insufficient_capacity: "EC2 had no capacity for it",
     nodeclass_not_ready: "its EC2NodeClass was not ready",
+    launch_paused: "launches were paused before its machine was bought",
     creation_refused: "the API server refused the NodeClaim",
     garbage_collected: "EC2 no longer had its machine",
     unhealthy: "its node was unhealthy for too long",
