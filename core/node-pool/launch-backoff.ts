@@ -33,10 +33,10 @@ const MAX_WAIT_MS = 30 * 60_000;
 export const FORGOTTEN_MS = 60 * 60_000;
 
 /**
- * The shortest `expireAfter` that is accepted. A node takes one to two minutes to start, and its pods some more to
- * drain: one that lives for less is replaced for ever before it has served.
+ * The shortest `expireAfter` that is accepted. A node takes about this long to start: one that lives for less is
+ * replaced for ever before it has served. What lives a little longer and serves too little has the back-off.
  */
-const MIN_EXPIRE_AFTER_MS = 5 * 60_000;
+const MIN_EXPIRE_AFTER_MS = 60_000;
 
 /** What is wrong with a lifetime that ends before a node can serve, in one sentence; undefined when nothing is. */
 export function expiryProblem({ spec }: Pick<NodePool, "spec">): string | undefined {
@@ -44,7 +44,7 @@ export function expiryProblem({ spec }: Pick<NodePool, "spec">): string | undefi
   const lifetime = parseDuration(expireAfter);
   return lifetime === undefined || lifetime >= MIN_EXPIRE_AFTER_MS
     ? undefined
-    : `spec.template.spec.expireAfter: ${expireAfter} ends before a node has started and served; give 5m or more, or Never`;
+    : `spec.template.spec.expireAfter: ${expireAfter} ends before a node has started and served; give 1m or more, or Never`;
 }
 
 function backoffOf(pool: NodePool): Backoff | undefined {

@@ -81,7 +81,7 @@ it("one machine of several that never registers holds up no other", async () => 
 
 it("a NodePool whose nodes would expire before they serve launches nothing, and says so", async () => {
   const { spec } = POOL as unknown as { readonly spec: { readonly template: { readonly spec: object } } };
-  const short = nodePool([ON_DEMAND, FAMILIES], { template: { spec: { ...spec.template.spec, expireAfter: "1m" } } });
+  const short = nodePool([ON_DEMAND, FAMILIES], { template: { spec: { ...spec.template.spec, expireAfter: "59s" } } });
   const lab = await ready([NODE_CLASS, short, INFLATE]);
   scale(lab, 2);
   await pass(lab, 10 * MINUTE);

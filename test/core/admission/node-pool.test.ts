@@ -76,7 +76,7 @@ describe("a NodePool", () => {
     {
       name: "nodes that expire at once",
       parts: { template: { expireAfter: "0s" } },
-      says: /expireAfter: 0s ends before a node has started and served; give 5m or more/,
+      says: /expireAfter: 0s ends before a node has started and served; give 1m or more/,
     },
   ] satisfies readonly { name: string; parts: Parts; says: RegExp }[])("a NodePool with $name is refused", ({ parts, says }) => {
     const { problems } = of(parts);
