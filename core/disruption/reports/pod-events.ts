@@ -9,8 +9,8 @@ import { isActive, isDaemonSetPod } from "../../pods/predicates.ts";
 
 /** What the last pass saw of the pods on a node. */
 export interface PodEvent {
-  /** Of the pods that were there. */
-  readonly digest: string;
+  /** Of the pods that were there: 32 bits. */
+  readonly digest: number;
   /** When a pod last came or left, ms since the epoch; absent while no pod has. */
   readonly at?: number;
 }
@@ -85,9 +85,9 @@ function countsAsEvent(pod: Pod): boolean {
 const bindingsOf = (pods: readonly Pod[]): readonly number[] =>
   pods.map((pod) => fromRfc3339(conditionOf(pod.status?.conditions, "PodScheduled")?.lastTransitionTime));
 
-/** The number of pods and the sum of the hashes of their UIDs; independent of their order. */
-function digest(pods: readonly Pod[]): string {
+/** Of the number of pods and the sum of the hashes of their UIDs; independent of their order. */
+function digest(pods: readonly Pod[]): number {
   let sum = 0;
   for (const { metadata } of pods) sum = (sum + fnv1a32(metadata.uid ?? metadata.name)) >>> 0;
-  return `${pods.length}:${sum.toString(16)}`;
+  return fnv1a32(`${pods.length}:${sum.toString(16)}`);
 }

@@ -53,7 +53,7 @@ describe("pod events, derived from the pods of a node", () => {
   });
 
   it("change at most once in ten seconds, and not for DaemonSet pods", () => {
-    const fresh = { digest: seen?.digest ?? "", at: NOW - 1_000 };
+    const fresh = { digest: seen?.digest ?? 0, at: NOW - 1_000 };
     expect(look([], { last: fresh })).toEqual(fresh);
     const daemon = pod("d", {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] });
     expect(look([bound("a", 30), daemon], { last: seen, now: NOW + 60_000 })).toEqual(seen);
@@ -62,12 +62,12 @@ describe("pod events, derived from the pods of a node", () => {
   it("are kept of a node that goes, and forgotten with its record", () => {
     const going = { ...up, terminating: { reason: "deleted", at: NOW } };
     expect(look([], { last: seen, of: going, now: NOW + 60_000 })).toEqual(seen);
-    expect(podEvents({ nodes: [], nodeClaims: [], pods: [] } as never, [], new Map([["gone", { digest: "0:0" }]]), NOW).size).toBe(0);
+    expect(podEvents({ nodes: [], nodeClaims: [], pods: [] } as never, [], new Map([["gone", { digest: 0 }]]), NOW).size).toBe(0);
   });
 
   it("move the time of a record forward only: an older version may have written a later one", () => {
     const timeOf = (lastPodEventAt: number) =>
-      withPodEvents([{ ...up, lastPodEventAt }], new Map([[up.name, { digest: "0:0", at: NOW }]]))[0]?.lastPodEventAt;
+      withPodEvents([{ ...up, lastPodEventAt }], new Map([[up.name, { digest: 0, at: NOW }]]))[0]?.lastPodEventAt;
     expect(timeOf(NOW - 1)).toBe(NOW);
     expect(timeOf(NOW + 1)).toBe(NOW + 1);
     expect(withPodEvents([up], new Map())).toEqual([up]);
