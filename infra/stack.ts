@@ -3,7 +3,7 @@
 // Lambda, and nothing in functions/ or core/ imports it.
 
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import { AttributeType, BillingMode, CfnTable, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { AccountPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -101,9 +101,12 @@ export class AutoscalerStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: "ttl",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      ...(key === undefined ? { encryption: TableEncryption.AWS_MANAGED } : { encryptionKey: key }),
+      // A key that AWS owns: calls of KMS for the key that AWS manages in the account would be billed.
+      ...(key === undefined ? { encryption: TableEncryption.DEFAULT } : { encryptionKey: key }),
       removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
+    // Said, so that a table of an older release is changed: in place, and while it is read and written.
+    if (key === undefined && table.node.defaultChild instanceof CfnTable) table.node.defaultChild.sseSpecification = { sseEnabled: false };
     table.addGlobalSecondaryIndex({
       indexName: "byInstance",
       partitionKey: { name: "instanceId", type: AttributeType.STRING },
