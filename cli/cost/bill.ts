@@ -17,6 +17,10 @@ export interface Fleet {
   readonly hasAlarms: boolean;
   /** Interface endpoints of a VPC without a way out, times their availability zones. */
   readonly endpoints: number;
+  /** How long a remote call takes, ms, as if calls were made one after the other. */
+  readonly callMs: number;
+  /** Whether what AWS gives each account for nothing is taken off: the account uses these services for nothing else. */
+  readonly freeTier: boolean;
 }
 
 /** Dollars a month, by the service that AWS bills. */
@@ -40,10 +44,13 @@ export interface CostBill {
 
 const DAYS_A_MONTH = HOURS_A_MONTH / 24;
 
+/** Call times that no account has measured yet, ms: what is assumed, and the ends of the range that `cost` prints. */
+export const CALL_MS = { usual: 10, low: 5, high: 25 };
+
 /**
  * AWS's list prices of us-east-1 and us-west-2, USD, as of 2026-11: the pages /lambda/pricing, /dynamodb/pricing (on
  * demand), /sqs/pricing, /eventbridge/pricing, /cloudwatch/pricing, /secrets-manager/pricing and /privatelink/pricing
- * of aws.amazon.com. Free tiers are left out, because an account has them once.
+ * of aws.amazon.com.
  */
 export const PRICES = {
   invocation: 0.2e-6,
@@ -61,6 +68,20 @@ export const PRICES = {
   alarmMetric: 0.1,
   secret: 0.4,
   endpointHour: 0.01,
+};
+
+/**
+ * What AWS bills no account for, each month and without an end (the same pages): of Lambda, SQS, Scheduler, Logs and
+ * CloudWatch. DynamoDB on demand, Secrets Manager and endpoints have nothing of the kind.
+ */
+const FREE = {
+  invocations: 1e6,
+  gbSeconds: 400_000,
+  queueRequests: 1e6,
+  scheduledRuns: 14e6,
+  logBytes: 5e9,
+  metrics: 10,
+  alarmMetrics: 10,
 };
 
 /** What a stack has, whatever the number of its clusters: a test compares it with the template. */
@@ -101,24 +122,31 @@ export function billOf(fleet: Fleet, measured: Measured): CostBill {
   const passedOn = fansOut ? (clusters * runs) / STACK.sweptFunctions : 0;
   const messages = used.messages + (fansOut ? clusters * runs : 0) + passedOn;
   const polls = HOURS_A_MONTH * POLLS_AN_HOUR;
+  const billed = (quantity: keyof typeof FREE, amount: number): number => (fleet.freeTier ? Math.max(0, amount - FREE[quantity]) : amount);
+  const invocations = used.invocations + (fansOut ? runs : 0) + passedOn;
+  const ownGbSeconds = used.gbSeconds + (used.callGb * fleet.callMs) / 1_000;
+  const gbSeconds = ownGbSeconds + (fansOut ? runs * FAN_OUT_GB_SECONDS : 0) + passedOn * PASSING_ON_GB_SECONDS;
   const parts: Parts = {
-    lambda:
-      (used.invocations + (fansOut ? runs : 0) + passedOn) * PRICES.invocation +
-      (used.gbSeconds + (fansOut ? runs * FAN_OUT_GB_SECONDS : 0) + passedOn * PASSING_ON_GB_SECONDS) * PRICES.gbSecond,
+    lambda: billed("invocations", invocations) * PRICES.invocation + billed("gbSeconds", gbSeconds) * PRICES.gbSecond,
     dynamodb: used.tableReads * PRICES.tableRead + used.tableWrites * PRICES.tableWrite,
     sqs:
-      STACK.standardQueues * polls * PRICES.queueRequest +
-      STACK.fifoQueues * polls * PRICES.fifoRequest +
-      messages * REQUESTS_A_MESSAGE * PRICES.queueRequest,
-    eventbridge: runs * PRICES.scheduledRun,
-    logs: used.logBytes * PRICES.logByte,
-    metrics: clusters * metricsInMonth(measured, fleet) * PRICES.metric,
-    alarms: (fleet.hasAlarms ? STACK.alarmMetrics : 0) * PRICES.alarmMetric,
+      billed("queueRequests", STACK.standardQueues * polls + messages * REQUESTS_A_MESSAGE) * PRICES.queueRequest +
+      STACK.fifoQueues * polls * PRICES.fifoRequest,
+    eventbridge: billed("scheduledRuns", runs) * PRICES.scheduledRun,
+    logs: billed("logBytes", used.logBytes) * PRICES.logByte,
+    metrics: billed("metrics", clusters * metricsInMonth(measured, fleet)) * PRICES.metric,
+    alarms: (fleet.hasAlarms ? billed("alarmMetrics", STACK.alarmMetrics) : 0) * PRICES.alarmMetric,
     secrets: (sources.includes("notify") ? 1 : 0) * PRICES.secret,
     endpoints: fleet.endpoints * HOURS_A_MONTH * PRICES.endpointHour,
   };
   const perMonth = Object.values(parts).reduce((sum, part) => sum + part, 0);
   return { perMonth, perCluster: perMonth / clusters, parts };
+}
+
+/** What AWS bills in a month when remote calls take as little, and as much, as they well may. */
+export function rangeOf(fleet: Fleet, measured: Measured): { readonly low: number; readonly high: number } {
+  const at = (callMs: number): number => billOf({ ...fleet, callMs }, measured).perMonth;
+  return { low: at(CALL_MS.low), high: at(CALL_MS.high) };
 }
 
 /** Metrics of a cluster: CloudWatch bills each by the hours in which it got a value. */

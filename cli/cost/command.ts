@@ -13,8 +13,10 @@ export const costCommand = defineCommand({
     sources: { type: "text", value: "LIST", description: "sources of wake-ups: notify, audit, sweep (notify,sweep)" },
     metrics: { type: "text", value: "SENT", description: "the setting CLOUDWATCH_METRICS (essential)" },
     endpoints: { type: "text", value: "N", description: "interface endpoints of a private VPC, times its zones (0)" },
+    "call-ms": { type: "text", value: "MS", description: "how long a remote call takes, ms (10)" },
+    "free-tier": { type: "flag", description: "without what AWS gives each account for nothing" },
     alarms: { type: "flag", description: "with alarms: the stack has an alarmTopicArn" },
-    json: { type: "flag", description: "print {perMonth, perCluster, parts, peers}, in USD" },
+    json: { type: "flag", description: "print {perMonth, perCluster, parts, range, peers}, in USD" },
   },
   run: async ({ values }) => {
     const { cost } = await import("./cost.ts");

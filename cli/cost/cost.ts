@@ -5,7 +5,7 @@
 import { SENT_METRICS } from "#adapters/telemetry/metrics.ts";
 import type { WakeUpSource } from "#settings/cluster-list.ts";
 import { InputError } from "#terminal/input-error.ts";
-import { billOf, type Fleet } from "./bill.ts";
+import { billOf, CALL_MS, type Fleet, rangeOf } from "./bill.ts";
 import measured from "./measured.json" with { type: "json" };
 import { peersOf } from "./peers.ts";
 import { costTable } from "./table.ts";
@@ -18,6 +18,8 @@ export interface CostOptions {
   readonly sources: string | undefined;
   readonly metrics: string | undefined;
   readonly endpoints: string | undefined;
+  readonly "call-ms": string | undefined;
+  readonly "free-tier": boolean;
   readonly alarms: boolean;
   readonly json: boolean;
 }
@@ -26,13 +28,16 @@ export interface CostOptions {
 export function cost({ json, ...given }: CostOptions): string {
   const fleet = fleetOf(given);
   const bill = billOf(fleet, measured);
+  const range = rangeOf(fleet, measured);
   const peers = peersOf(fleet);
-  if (json) return `${JSON.stringify({ ...bill, peers: Object.fromEntries(peers.map(({ name, perMonth }) => [name, perMonth])) })}\n`;
-  return costTable(fleet, bill, peers, measured.quietHours.at(-1)?.nodes ?? 0);
+  if (json)
+    return `${JSON.stringify({ ...bill, range, peers: Object.fromEntries(peers.map(({ name, perMonth }) => [name, perMonth])) })}\n`;
+  return costTable(fleet, { ...bill, range }, peers, measured.quietHours.at(-1)?.nodes ?? 0);
 }
 
 /** The fleet that the options describe. Throws InputError. */
-export function fleetOf({ clusters, nodes, churn, sources, metrics, endpoints, alarms }: Omit<CostOptions, "json">): Fleet {
+export function fleetOf(given: Omit<CostOptions, "json">): Fleet {
+  const { clusters, nodes, churn, sources, metrics, endpoints, alarms, "call-ms": callMs, "free-tier": freeTier } = given;
   return {
     clusters: whole(clusters ?? "1", "clusters", 1),
     nodes: whole(nodes ?? "0", "nodes", 0),
@@ -41,6 +46,8 @@ export function fleetOf({ clusters, nodes, churn, sources, metrics, endpoints, a
     metrics: word(metrics ?? "essential", SENT_METRICS, "metrics"),
     hasAlarms: alarms,
     endpoints: whole(endpoints ?? "0", "endpoints", 0),
+    callMs: whole(callMs ?? String(CALL_MS.usual), "call-ms", 0),
+    freeTier,
   };
 }
 

@@ -1,5 +1,5 @@
 import { wrapped } from "#terminal/columns.ts";
-import type { CostBill, Fleet, Parts } from "./bill.ts";
+import { CALL_MS, type CostBill, type Fleet, type Parts } from "./bill.ts";
 import type { Peer } from "./peers.ts";
 
 export const PART_NAMES: Readonly<Record<keyof Parts, string>> = {
@@ -18,12 +18,19 @@ export const PART_NAMES: Readonly<Record<keyof Parts, string>> = {
 export const amount = (usd: number): string => (usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`);
 
 /** The bill as text: its parts, its sum, and what else costs how much. */
-export function costTable(fleet: Fleet, bill: CostBill, peers: readonly Peer[], largestMeasured: number): string {
+export function costTable(
+  fleet: Fleet,
+  bill: CostBill & { readonly range: { readonly low: number; readonly high: number } },
+  peers: readonly Peer[],
+  largestMeasured: number,
+): string {
   const rows = (Object.keys(PART_NAMES) as (keyof Parts)[])
     .filter((part) => bill.parts[part] > 0)
     .map((part) => [PART_NAMES[part], amount(bill.parts[part])] as const);
   const sums = [
     ["a month", amount(bill.perMonth)] as const,
+    [`where a remote call takes ${CALL_MS.low} ms`, amount(bill.range.low)] as const,
+    [`where a remote call takes ${CALL_MS.high} ms`, amount(bill.range.high)] as const,
     ...(fleet.clusters > 1 ? [["for each cluster", amount(bill.perCluster)] as const] : []),
   ];
   const others = peers.map(({ name, perMonth }) => [name, amount(perMonth)] as const);
@@ -55,9 +62,9 @@ export function title({ clusters, nodes, churnPerDay }: Fleet): string {
     : `${size}, of which ${Number((churnPerDay * 100).toFixed(2)).toLocaleString("en-US")} % are replaced in a day`;
 }
 
-function remarks({ sources, nodes }: Fleet, largestMeasured: number): readonly string[] {
+function remarks({ sources, nodes, callMs, freeTier }: Fleet, largestMeasured: number): readonly string[] {
   return [
-    "Counts are of the lab's simulation, prices are AWS's list prices of us-east-1 and us-west-2, without free tiers.",
+    `Counts are of the lab's simulation, a remote call takes ${callMs} ms, prices are AWS's list prices of us-east-1 and us-west-2, ${freeTier ? "less what each account has for nothing" : "without free tiers"}.`,
     ...(nodes > largestMeasured
       ? [
           `No cluster of more than ${largestMeasured} nodes was measured: the figures of ${nodes.toLocaleString("en-US")} continue its line.`,

@@ -5,7 +5,14 @@ import type { WakeUpSource } from "#settings/cluster-list.ts";
 export interface Usage {
   /** Of all functions; each call of the webhook is one. */
   readonly invocations: number;
+  /** Without what remote calls take. */
   readonly gbSeconds: number;
+  /** Remote calls, each times the memory of its function, GB: with a call's seconds, GB-seconds. */
+  readonly callGb: number;
+  /** Requests to the API server, which its audit log has where it is on. */
+  readonly apiRequests: number;
+  /** Requests to EC2, SSM, IAM and the Price List, which CloudTrail has as management events. */
+  readonly managementRequests: number;
   /** DynamoDB's request units: a strongly consistent read of 4 KB. */
   readonly tableReads: number;
   /** DynamoDB's request units: a write of 1 KB. */
@@ -45,6 +52,9 @@ export function mapUsage(f: (quantity: keyof Usage) => number): Usage {
   return {
     invocations: f("invocations"),
     gbSeconds: f("gbSeconds"),
+    callGb: f("callGb"),
+    apiRequests: f("apiRequests"),
+    managementRequests: f("managementRequests"),
     tableReads: f("tableReads"),
     tableWrites: f("tableWrites"),
     messages: f("messages"),

@@ -1,20 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { expect, it } from "vitest";
 import { billOf, PRICES, quietUsage, STACK } from "#cli/cost/bill.ts";
 import { type CostOptions, cost, fleetOf } from "#cli/cost/cost.ts";
 import measured from "#cli/cost/measured.json" with { type: "json" };
-import type { Usage } from "#cli/cost/usage.ts";
+import { mapUsage, type Usage } from "#cli/cost/usage.ts";
 import { HOURS_A_MONTH } from "#core/model/prices.ts";
 import { makeApp } from "#infra/app.ts";
 import { parseSettings } from "#infra/settings.ts";
 import { quietHour } from "../../simulation/bill/measure.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { costsPage } from "./page.ts";
+import { costsPage, IDLE } from "./page.ts";
 
 const GIVEN: CostOptions = {
   ...{ clusters: undefined, nodes: undefined, churn: undefined, sources: undefined, metrics: undefined, endpoints: undefined },
-  ...{ alarms: false, json: false },
+  ...{ alarms: false, json: false, "call-ms": undefined, "free-tier": false },
 };
 const billFor = (given: Partial<CostOptions>) => billOf(fleetOf({ ...GIVEN, ...given }), measured);
 
@@ -26,7 +28,7 @@ it("the measured counts of an idle cluster and of five nodes are those of today'
   const quietHours = [await quietHour(0), await quietHour(5)];
   for (const { nodes, usage } of quietHours) {
     const kept = quietUsage(measured, nodes);
-    for (const quantity of ["invocations", "gbSeconds", "tableReads", "tableWrites"] as const) {
+    for (const quantity of ["invocations", "gbSeconds", "callGb", "tableReads", "tableWrites"] as const) {
       const [least, most] = [kept[quantity] * 0.9 - 1, kept[quantity] * 1.1 + 1];
       // Between two sizes the kept figures are a line, and reads grow in steps.
       const slack = nodes === 0 ? 0 : kept[quantity] * 0.2;
@@ -34,6 +36,15 @@ it("the measured counts of an idle cluster and of five nodes are those of today'
       expect(usage[quantity], `${quantity} of ${nodes} nodes; npm run -s verify -- bill writes them anew`).toBeLessThan(most + slack);
     }
   }
+});
+
+it("README.md and docs/costs.md say what an idle cluster costs in the words that the figures give", () => {
+  // Without line ends, and without the marks of a link.
+  const textOf = (file: string): string => {
+    const text = readFileSync(join(import.meta.dirname, "../../..", file), "utf8");
+    return text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/\s+/g, " ");
+  };
+  for (const file of ["README.md", "docs/costs.md"]) expect(textOf(file), file).toContain(IDLE);
 });
 
 it("the goals of the bill hold: idle $3, 100 steady nodes $5, 100 nodes that are replaced ten times a day $15", () => {
@@ -55,6 +66,8 @@ it.for<[string, Partial<CostOptions>, Partial<CostOptions>]>([
   ["all metrics", { nodes: "100" }, { nodes: "100", metrics: "all" }],
   ["alarms", {}, { alarms: true }],
   ["interface endpoints", {}, { endpoints: "12" }],
+  ["slower remote calls", {}, { "call-ms": "25" }],
+  ["no free tier", { "free-tier": true }, {}],
   ["nodes beyond the largest that was measured", { nodes: "400" }, { nodes: "401" }],
 ])("%s cost more", ([, less, more]) => {
   expect(billFor(more).perMonth).toBeGreaterThan(billFor(less).perMonth);
@@ -67,7 +80,7 @@ it("a second cluster costs less than the first, because queues are polled once",
 
 it("one unit of each quantity costs its list price", () => {
   const hour = (usage: Partial<Usage>) => ({ ...measured.quietHours[0], usage: { ...NONE, ...usage } });
-  const NONE: Usage = { invocations: 0, gbSeconds: 0, tableReads: 0, tableWrites: 0, messages: 0, logBytes: 0 };
+  const NONE: Usage = mapUsage(() => 0);
   const metrics = { essential: 0, all: 0, both: 0, counts: 0, none: 0 };
   const of = (usage: Partial<Usage>) => {
     const hours = [0, 1].map((nodes) => ({ ...hour(usage), nodes, metrics }));
@@ -76,6 +89,7 @@ it("one unit of each quantity costs its list price", () => {
   const added = (usage: Partial<Usage>): number => (of(usage) - of({})) / HOURS_A_MONTH;
   expect(added({ invocations: 1e6 })).toBeCloseTo(0.2, 6);
   expect(added({ gbSeconds: 1e6 })).toBeCloseTo(13.3334, 4);
+  expect(added({ callGb: 1e6 })).toBeCloseTo(0.133334, 6);
   expect(added({ tableReads: 1e6 })).toBeCloseTo(0.125, 6);
   expect(added({ tableWrites: 1e6 })).toBeCloseTo(0.625, 6);
   expect(added({ logBytes: 1e9 })).toBeCloseTo(0.5, 6);
@@ -120,6 +134,10 @@ it("JSON has the month, the share of a cluster, the parts and what else costs ho
   const answer = JSON.parse(cost({ ...GIVEN, clusters: "20", nodes: "100", churn: "5%/day", json: true }));
   expect(answer).toEqual({
     ...billFor({ clusters: "20", nodes: "100", churn: "5%/day" }),
+    range: {
+      low: billFor({ clusters: "20", nodes: "100", churn: "5%/day", "call-ms": "5" }).perMonth,
+      high: billFor({ clusters: "20", nodes: "100", churn: "5%/day", "call-ms": "25" }).perMonth,
+    },
     peers: expect.objectContaining({ "Karpenter, two replicas on Fargate": expect.closeTo(1441.6, 0) }),
   });
 });

@@ -18,8 +18,6 @@ import { currentInvocation } from "#lab/world/invocation.ts";
 
 /** The code's own work, on the share of a CPU that the memory gives. */
 const RUN_MS = 60;
-/** One remote call after the other; real passes make most of theirs at once. */
-const CALL_MS = 10;
 /** An object that has changed since the function last listed it is sent, parsed and looked at. */
 const CHANGED_OBJECT_MS = 0.2;
 /** Any other is only looked at: 0.5 to 0.8 s for 55,000 of them (docs/speed.md, "5,000 nodes and 50,000 pods"). */
@@ -57,6 +55,9 @@ export interface HistoryUse {
 
 interface Totals {
   runMs: Record<string, number>;
+  /** Remote calls by function, and by port. */
+  callsOf: Record<string, number>;
+  callsTo: Record<string, number>;
   tableReads: number;
   tableWrites: number;
   logBytes: number;
@@ -75,6 +76,8 @@ export type OnTable = (call: PortCall, result: unknown, units: { readonly reads:
  */
 export function billMeter(onTable?: OnTable) {
   const runMs: Record<string, number> = {};
+  const callsOf: Record<string, number> = {};
+  const callsTo: Record<string, number> = {};
   let tableReads = 0;
   let tableWrites = 0;
   let logBytes = 0;
@@ -203,7 +206,9 @@ export function billMeter(onTable?: OnTable) {
     after(call, result) {
       const name = call.invocation?.name ?? "";
       const isList = call.port === "kubernetes" && call.method === "list" && Array.isArray(result);
-      runMs[name] = (runMs[name] ?? 0) + CALL_MS + (isList ? listMs(name, call.args, result as readonly KubernetesObject[]) : 0);
+      callsOf[name] = (callsOf[name] ?? 0) + 1;
+      callsTo[call.port] = (callsTo[call.port] ?? 0) + 1;
+      if (isList) runMs[name] = (runMs[name] ?? 0) + listMs(name, call.args, result as readonly KubernetesObject[]);
       if (call.port === "store") {
         const before = { reads: tableReads, writes: tableWrites };
         meterStore(call, result);
@@ -229,7 +234,8 @@ export function billMeter(onTable?: OnTable) {
   const totals = (lab: Lab): Totals => {
     const { provision, claims, disruption, catalog, interruption } = lab.wakeUps;
     return {
-      ...{ runMs: { ...runMs }, tableReads, tableWrites, logBytes, calls },
+      ...{ runMs: { ...runMs }, callsOf: { ...callsOf }, callsTo: { ...callsTo } },
+      ...{ tableReads, tableWrites, logBytes, calls },
       records: metricRecords(lab).length,
       invocations: Object.fromEntries(lab.invocations),
       messages: [provision, claims, disruption, catalog, interruption].reduce((sum, queue) => sum + queue.delivered(), 0),
@@ -257,8 +263,12 @@ function usageBetween(before: Totals | undefined, now: Totals, values: readonly 
     calls * WEBHOOK_MS * gb("notify"),
   );
   const metricBytes = values.reduce((sum, { labels }) => sum + METRIC_BYTES + 2 * JSON.stringify(labels).length + LINE_BYTES, 0);
+  const to = (port: string): number => (now.callsTo[port] ?? 0) - (before?.callsTo[port] ?? 0);
   const quantities: Usage = {
     ...{ invocations, gbSeconds: gbMs / 1_000 },
+    callGb: Object.entries(now.callsOf).reduce((sum, [name, n]) => sum + gb(name) * (n - (before?.callsOf[name] ?? 0)), 0),
+    apiRequests: to("kubernetes"),
+    managementRequests: to("fleet") + to("inventory"),
     tableReads: now.tableReads - (before?.tableReads ?? 0),
     tableWrites: now.tableWrites - (before?.tableWrites ?? 0),
     messages: now.messages - (before?.messages ?? 0),
