@@ -1,3 +1,4 @@
+import { accountCheckCommand } from "#installer/account-check/command.ts";
 import { doctorCommand } from "#installer/checks/doctor-command.ts";
 import { statusCommand } from "#installer/checks/status-command.ts";
 import { installCommand } from "#installer/install/command.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   historyCommand,
   reportCommand,
   uninstallCommand,
+  accountCheckCommand,
   costCommand,
   synthCommand,
   manifestsCommand,

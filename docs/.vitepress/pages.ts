@@ -9,6 +9,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Compare", link: "/compare" },
       { text: "Where we differ", link: "/differences" },
       { text: "Deploy", link: "/deploy" },
+      { text: "Checking an account", link: "/account-check" },
       { text: "Migrate", link: "/migrate" },
       { text: "What it costs", link: "/costs" },
       { text: "Beside Karpenter", link: "/versus" },

@@ -23,6 +23,7 @@ const [
   { uninstall },
   { adopt },
   { adoptionTable },
+  { accountCheck },
 ] = await Promise.all([
   import("#cli/commands.ts"),
   import("#cli/run.ts"),
@@ -34,14 +35,16 @@ const [
   import("#installer/uninstall/uninstall.ts"),
   import("#installer/migrate/adopt.ts"),
   import("#installer/migrate/table.ts"),
+  import("#installer/account-check/run.ts"),
 ]);
-const [{ parseSettings }, { World }, { Installed }, { Older }, { KarpenterWorld }, builders] = await Promise.all([
+const [{ parseSettings }, { World }, { Installed }, { Older }, { KarpenterWorld }, builders, { FakeAccount }] = await Promise.all([
   import("#infra/settings.ts"),
   import("../../installer/install/world.ts"),
   import("../../installer/checks/world.ts"),
   import("../../installer/upgrade/world.ts"),
   import("../../installer/migrate/world.ts"),
   import("../../core/disruption/builders.ts"),
+  import("../../installer/account-check/fake-account.ts"),
 ]);
 type Command = (typeof COMMANDS)[number];
 
@@ -136,6 +139,13 @@ await keep(
   standIn("adopt", async (_args, print) => {
     for (const line of adoptionTable(adopted)) print(line);
     return { output: "" };
+  }),
+);
+await keep(
+  ["account-check"],
+  standIn("account-check", async (_args, print) => {
+    const asked = { region: "us-west-2", subnet: "subnet-1", yes: true, dryRun: false };
+    return (await accountCheck(asked, new FakeAccount().ports(), print)).answer;
   }),
 );
 real(JSON.stringify(outputs));
