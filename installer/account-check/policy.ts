@@ -36,7 +36,10 @@ export function accountCheckPolicy(region: string, account: string): object {
       allow("UseQueues", of("sqs:"), own("sqs", `${PREFIX}*`)),
       allow("UseFunctions", of("lambda:"), own("lambda", `function:${PREFIX}*`)),
       allow("RemoveTables", of("dynamodb:"), own("dynamodb", `table/${PREFIX}*`)),
-      allow("Launch", of("ec2:Create", "ec2:Run"), "*"),
+      allow("Launch", of("ec2:CreateFleet", "ec2:CreateLaunchTemplate", "ec2:Run"), "*"),
+      allow("TagWhatIsLaunched", of("ec2:CreateTags"), own("ec2", "*/*"), {
+        StringEquals: { "ec2:CreateAction": ["CreateFleet", "CreateLaunchTemplate", "RunInstances"] },
+      }),
       allow("EndOwn", of("ec2:Delete", "ec2:Terminate"), [own("ec2", "instance/*"), own("ec2", "launch-template/*")], {
         Null: { [`aws:ResourceTag/${tag}`]: "false" },
       }),

@@ -51,7 +51,7 @@ export async function accountCheck(
   print: Print,
 ): Promise<{ readonly answer: Answer; readonly report?: CheckReport }> {
   const plan = planOf(subnet);
-  const { account, arn } = dryRun ? { account: "", arn: "" } : await ports.cloud.caller();
+  const { account, arn } = dryRun ? { account: "", arn: "" } : await knownCaller(ports);
   for (const line of planLines(plan, dryRun ? region : `account ${account}, ${region}`)) print(line);
   if (dryRun) return { answer: { output: "nothing was asked and nothing made: --dry-run\n" } };
   if (!yes) await agree(ports);
@@ -71,6 +71,16 @@ export async function accountCheck(
     ...{ steps, left },
   };
   return { answer: answerOf(report), report };
+}
+
+/** Throws InputError where AWS does not accept the caller. */
+async function knownCaller({ cloud }: Pick<CheckPorts, "cloud">): ReturnType<CheckPorts["cloud"]["caller"]> {
+  try {
+    return await cloud.caller();
+  } catch (error) {
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+    throw new InputError(`AWS does not accept your credentials (${why}); sign in with aws sso login, or set AWS_PROFILE`);
+  }
 }
 
 async function agree({ confirm }: Pick<CheckPorts, "confirm">): Promise<void> {
@@ -117,6 +127,7 @@ function answerOf({ steps, left, run }: CheckReport): Answer {
 
 /** Removes what runs have left, of one run or of all. */
 export async function cleanAccount(runId: string | undefined, ports: Pick<CheckPorts, "cloud" | "now" | "sleep">): Promise<Answer> {
+  await knownCaller(ports);
   const { removed, left } = await clean(runId, ports);
   const said = removed.length === 0 ? "nothing of account-check is there" : `removed: ${removed.join(", ")}`;
   return { output: `${[said, ...(left.length > 0 ? [`not removed: ${left.join("; ")}`] : [])].join("\n")}\n`, isUsable: left.length === 0 };

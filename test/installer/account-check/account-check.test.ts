@@ -131,6 +131,14 @@ describe("before anything is made", () => {
     expect(account.used).toEqual(["sts:GetCallerIdentity"]);
   });
 
+  it("credentials that AWS does not accept are one sentence, also for --clean", async () => {
+    const account = new FakeAccount();
+    account.refused.add("sts:GetCallerIdentity");
+    const says = /^AWS does not accept your credentials \(.*\); sign in with aws sso login, or set AWS_PROFILE$/;
+    await expect(check(account)).rejects.toThrow(says);
+    await expect(cleanAccount(undefined, account.ports())).rejects.toThrow(says);
+  });
+
   it("takes an hour at most, and launches at most two machines of the smallest type", () => {
     const { minutes, machines, dollars } = planOf("subnet-1");
     expect(minutes).toBeLessThanOrEqual(60);
@@ -179,6 +187,13 @@ describe("a run that is killed", () => {
         expect((await cleanAccount(undefined, account.ports())).output).toBe("nothing of account-check is there\n");
       }
     }
+  });
+
+  it("a machine that EC2 lists only after 50 s is found by --clean", async () => {
+    const account = new FakeAccount({ listsAfter: 50_000 });
+    account.machines.set("i-1", { launchedAt: account.now, run: "run00001" });
+    await cleanAccount(undefined, account.ports());
+    expect(account.left()).toEqual([]);
   });
 
   it("of one run, --clean --run removes that one alone", async () => {

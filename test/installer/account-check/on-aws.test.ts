@@ -99,6 +99,17 @@ describe("account-check's templates", () => {
     for (const template of [loopTemplate(), rollbackTemplate("run00001")]) expect(Buffer.byteLength(template)).toBeLessThan(51_200);
   });
 
+  it("the function for cold starts has the variables that the code of notify demands", async () => {
+    const { Resources } = JSON.parse(loopTemplate()) as {
+      Resources: Record<string, { Properties: { Environment: { Variables: Record<string, string> } } }>;
+    };
+    vi.stubEnv("AWS_REGION", "us-west-2");
+    for (const [name, value] of Object.entries(Resources["Cold"]?.Properties.Environment.Variables ?? {})) vi.stubEnv(name, value);
+    const { handler } = await import("#functions/notify/handler.ts");
+    expect(handler).toBeTypeOf("function");
+    vi.unstubAllEnvs();
+  });
+
   it("the function of a loop sends each message one hop further, and to the end after the last", async () => {
     const { Resources } = JSON.parse(loopTemplate()) as { Resources: Record<string, { Properties: { Code: { ZipFile: string } } }> };
     const sent: object[] = [];
