@@ -1,6 +1,9 @@
 import type { DeploymentSettings } from "#infra/settings.ts";
 import type { StackState } from "../account/stack-state.ts";
 
+/** Kubernetes' own way to score nodes, by their free shares of cpu and memory. */
+export const LEAST_ALLOCATED = "LeastAllocated";
+
 /** What was asked for: its answer, or why there is none. */
 export type Observed<T> = { readonly value: T } | { readonly error: string };
 

@@ -4,6 +4,7 @@
 import type { Readiness, Waiting } from "../account/objects.ts";
 import { callsUrl } from "../account/webhook.ts";
 import { ago, span } from "./ago.ts";
+import { LEAST_ALLOCATED } from "./facts.ts";
 import { gathered } from "./gathered.ts";
 import type { State } from "./observe-health.ts";
 import { type CheckResult, fault, note, of, ok, type Verdict } from "./verdict.ts";
@@ -103,6 +104,10 @@ export function notifySource({ stack, webhook, cluster }: State): Verdict {
       : fault(`the webhook calls another URL than the stack's; ${mend}`);
   });
 }
+
+/** Nothing where kube-scheduler spreads pods, or where EKS does not say. */
+export const scoring = ({ scoring: found }: State): Verdict | undefined =>
+  "value" in found && found.value !== LEAST_ALLOCATED ? note(`scores nodes by ${found.value}; doctor says what follows`) : undefined;
 
 /** Nothing where no cluster's audit log is subscribed to. */
 export const audit = ({ parts }: State): Verdict | undefined =>

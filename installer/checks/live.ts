@@ -3,6 +3,7 @@
 
 import { runawayBound } from "#infra/runaway.ts";
 import { servicesInVpc } from "#infra/vpc-services.ts";
+import { LEAST_ALLOCATED } from "./facts.ts";
 import { gathered } from "./gathered.ts";
 import type { DoctorFacts } from "./observe-installation.ts";
 import { fault, note, of, ok, type Verdict } from "./verdict.ts";
@@ -98,9 +99,9 @@ export function vpc({ live: { network, settings } }: DoctorFacts): Verdict | und
 }
 
 /** EKS can have kube-scheduler fill nodes. */
-export function scheduler({ eks }: DoctorFacts): Verdict {
-  return of(eks, ({ scoring = "LeastAllocated" }) =>
-    scoring === "LeastAllocated"
+export function scheduler({ eks }: Pick<DoctorFacts, "eks">): Verdict {
+  return of(eks, ({ scoring = LEAST_ALLOCATED }) =>
+    scoring === LEAST_ALLOCATED
       ? ok("LeastAllocated: pods spread over nodes with room")
       : note(
           `${scoring}: pods go to the fullest node that has room, so fewer nodes become empty by chance and more by use; plans ask for the same nodes, and consolidation finds less to do`,

@@ -3,7 +3,7 @@ import type { InstallationPorts, LoggedError } from "../account/ports.ts";
 import { isSwept, partsOf, type StackParts } from "../account/stack-parts.ts";
 import type { StackState } from "../account/stack-state.ts";
 import { notifyUrls } from "../account/webhook.ts";
-import type { InClusterFacts, Observed } from "./facts.ts";
+import { type InClusterFacts, LEAST_ALLOCATED, type Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
 import { type ServedFacts, servedFacts } from "./served-line.ts";
 
@@ -36,6 +36,8 @@ export interface State {
   readonly webhook: Observed<readonly string[] | undefined>;
   readonly inCluster: Observed<InClusterFacts>;
   readonly objects: Observed<ClusterObjects>;
+  /** How kube-scheduler scores nodes (ClusterFacts.scoring). */
+  readonly scoring: Observed<string>;
 }
 
 const withoutToken = (url: string): string => url.slice(0, url.lastIndexOf("/") + 1);
@@ -47,15 +49,16 @@ const SWEEPS_MS = 30 * 60_000;
 /** Asks an account and a cluster how the functions do. Changes nothing, and rejects for no missing answer. */
 export async function observeState(
   { cluster, stackName }: { readonly cluster: string; readonly stackName: string },
-  { stacks, clusterRecords, clusterApi, inspector, now: clock }: InstallationPorts,
+  { account, stacks, clusterRecords, clusterApi, inspector, now: clock }: InstallationPorts,
 ): Promise<State> {
   const now = clock();
   const api = clusterApi(cluster);
-  const [stack, inCluster, objects, webhook] = await Promise.all([
+  const [stack, inCluster, objects, webhook, scoring] = await Promise.all([
     observed(stacks.describe(stackName)),
     observed(api.observe()),
     observed(clusterObjects(api)),
     observed(notifyUrls(api).then((urls) => urls?.map(withoutToken))),
+    observed(account.cluster(cluster).then((eks) => eks.scoring ?? LEAST_ALLOCATED)),
   ]);
   const found = "value" in stack ? stack.value : undefined;
   const parts: Observed<StackParts> =
@@ -69,7 +72,7 @@ export async function observeState(
     Promise.all(all.map(async (one) => ({ name: nameOf(one), is: await observed(ask(one)) })));
   const nameOf = ({ name }: { readonly name: string }): string => name;
   return {
-    ...{ cluster, stackName, now, stack, served, parts, inCluster, objects, webhook },
+    ...{ cluster, stackName, now, stack, served, parts, inCluster, objects, webhook, scoring },
     errors: await each(functions, nameOf, ({ functionName }) => inspector.lastError(functionName, now - ERRORS_MS)),
     deadLetters: await each(deadLetters, nameOf, ({ url }) => inspector.depth(url)),
     schedules: await each(schedules, String, (schedule) => inspector.isScheduleEnabled(schedule)),

@@ -80,7 +80,7 @@ export const CHECKS: readonly Check[] = [
   { name: "RecursiveLoop", doctor: live.recursiveLoops },
   { name: "invocations", doctor: live.runaway },
   { name: "VPC", doctor: live.vpc },
-  { name: "kube-scheduler", doctor: live.scheduler },
+  { name: "kube-scheduler", status: health.scoring, doctor: live.scheduler },
   { name: "audit log", doctor: live.auditLog },
   { name: "reserved concurrency", doctor: live.reserved },
   { name: "Lambda's concurrency", doctor: installation.concurrency },

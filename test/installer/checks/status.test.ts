@@ -148,6 +148,14 @@ describe("status", () => {
     expect(isUsable).toBe(isHealthy);
   });
 
+  it("kube-scheduler is named where it fills nodes", async () => {
+    const ports = new Installed().installationPorts();
+    const cluster = async (name: string) => ({ ...(await ports.account.cluster(name)), scoring: "MostAllocated" });
+    const { output, isUsable } = await status(OPTIONS, { ...ports, account: { ...ports.account, cluster } });
+    expect(output).toContain("note   kube-scheduler: scores nodes by MostAllocated; doctor says what follows\n");
+    expect(isUsable).toBe(true);
+  });
+
   it("a NodeClaim with an initialized node is not on its way", async () => {
     const world = new Installed();
     world.put(claim("default-1", minutesAgo(60), [{ type: "Initialized", status: "True" }]));
