@@ -1,3 +1,4 @@
+import { partitionOf } from "#settings/partitions.ts";
 import { CLEAN_CALLS } from "./clean.ts";
 import { PREFIX, tagOf } from "./names.ts";
 import { STEPS } from "./plan.ts";
@@ -17,14 +18,15 @@ const BY_CLOUDFORMATION = { "ForAnyValue:StringEquals": { "aws:CalledVia": "clou
 /** The rights that account-check needs in one region: those that its steps and its cleaning name, and no others. */
 export function accountCheckPolicy(region: string, account: string): object {
   const all = [...new Set(["sts:GetCallerIdentity", ...STEPS.flatMap(({ calls }) => calls), ...CLEAN_CALLS])].sort();
-  const own = (service: string, resource: string): string => `arn:aws:${service}:${region}:${account}:${resource}`;
+  const partition = partitionOf(region)?.id ?? "aws";
+  const own = (service: string, resource: string): string => `arn:${partition}:${service}:${region}:${account}:${resource}`;
   const of = (...prefixes: readonly string[]): readonly string[] =>
     all.filter((call) => !LOOKS.test(call) && prefixes.some((prefix) => call.startsWith(prefix)));
   const allow = (Sid: string, Action: readonly string[], Resource: Statement["Resource"], Condition?: object): Statement => ({
     ...{ Sid, Effect: "Allow", Action, Resource },
     ...(Condition && { Condition }),
   });
-  const role = `arn:aws:iam::${account}:role/${PREFIX}*`;
+  const role = `arn:${partition}:iam::${account}:role/${PREFIX}*`;
   const tag = tagOf().key;
   return {
     Version: "2012-10-17",

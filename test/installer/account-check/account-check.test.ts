@@ -167,6 +167,7 @@ describe("before anything is made", () => {
     const wide = Statement.filter(({ Resource, Condition }) => Resource === "*" && Condition === undefined).map(({ Sid }) => Sid);
     expect(wide).toEqual(["Look", "Launch"]);
     expect(direct).not.toContain("iam:PassRole");
+    expect(JSON.stringify(accountCheckPolicy("cn-north-1", "1"))).not.toContain("arn:aws:");
   });
 });
 
