@@ -115,8 +115,12 @@ export function loopTemplate(): string {
   });
 }
 
-/** A table as the stack has it, and a queue that SQS refuses once the table is there. */
+/**
+ * A table as the stack has it, and a queue that SQS refuses once the table is there. CloudFormation itself finds
+ * nothing wrong with it.
+ */
 export function rollbackTemplate(runId: string): string {
+  const nowhere = { "Fn::Sub": `arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:\${AWS::StackName}-none` };
   return JSON.stringify({
     Resources: {
       Table: {
@@ -126,7 +130,10 @@ export function rollbackTemplate(runId: string): string {
           ...{ AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }], KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }] },
         },
       },
-      Refused: { Type: "AWS::SQS::Queue", DependsOn: ["Table"], Properties: { VisibilityTimeout: 99_999 } },
+      Refused: {
+        ...{ Type: "AWS::SQS::Queue", DependsOn: ["Table"] },
+        Properties: { RedrivePolicy: { deadLetterTargetArn: nowhere, maxReceiveCount: 1 } },
+      },
     },
   });
 }

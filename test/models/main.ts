@@ -15,7 +15,14 @@ import type { MadeCommand } from "./record-commands.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 /** Tests that make commands which the product sends. */
-const TESTS = ["test/adapters/aws", "test/adapters/store", "test/iam", "test/functions/catalog"];
+const TESTS = [
+  "test/adapters/aws",
+  "test/adapters/store",
+  "test/iam",
+  "test/functions/catalog",
+  "test/installer/account-check",
+  "test/installer/account",
+];
 
 const { values } = parseArgs({ options: { wire: { type: "string" } } });
 let passed = 0;

@@ -49,7 +49,7 @@ describe("account-check's calls of AWS", () => {
   it("a fleet without a machine is an error with EC2's code", async () => {
     const Errors = [{ ErrorCode: "InsufficientInstanceCapacity", ErrorMessage: "none left" }];
     vi.spyOn(EC2Client.prototype, "send").mockImplementation((async () => ({ Errors })) as never);
-    const launch = machinesOnAws("us-west-2", credentials).launch({ template: "t", subnet: "s", token: "k", tags: {} });
+    const launch = machinesOnAws("us-west-2", credentials).launch({ template: "check-machine", subnet: "s", token: "k", tags: {} });
     await expect(launch).rejects.toThrow("CreateFleet: InsufficientInstanceCapacity: none left");
   });
 
