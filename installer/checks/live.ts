@@ -81,14 +81,15 @@ export function reserved({ live: { reserved: all } }: DoctorFacts): Verdict | un
   });
 }
 
-export function vpc({ live: { network, settings } }: DoctorFacts): Verdict | undefined {
+export function vpc({ served, live: { network, settings } }: DoctorFacts): Verdict | undefined {
   const known = "value" in settings ? settings.value : undefined;
   if (known?.vpc === undefined) return undefined;
   return of(network, (found) => {
     const { withoutWayOut: closed = [], endpoints = [] } = found ?? {};
     if (closed.length === 0) return ok("each subnet of the functions has a way out");
     const isThere = (service: string): boolean => endpoints.some((name) => name.endsWith(`.${service}`));
-    const needed = [...servicesInVpc(known)];
+    const hasAdded = "value" in served && served.value.serving.records.some(({ roles }) => roles !== undefined);
+    const needed = [...servicesInVpc(known, hasAdded)];
     const missing = needed.filter(([service]) => !isThere(service));
     const [first] = missing;
     if (first === undefined) return ok(`no way out of ${closed.join(", ")}; the VPC has the ${needed.length} endpoints that it needs`);
