@@ -68,7 +68,7 @@ export interface LabOptions {
    * EC2 keeps its documented buckets of requests. Without this it takes any number of requests, and answers at once.
    */
   readonly ec2?: Ec2Options;
-  /** What Lambda does with chains that run a function too often, by function; as the stack's template says when absent. */
+  /** RecursiveLoop of the functions; as in the stack's template when absent. */
   readonly recursiveLoop?: Readonly<Record<string, RecursiveLoop>>;
   /** Whether Lambda refuses an invocation of the function now, because the account runs as many as it may. */
   readonly isThrottled?: (fn: string) => boolean;

@@ -40,12 +40,15 @@ function waitSecondsOf(wakeUp: WakeUp): number {
   return Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil((delayMsOf(wakeUp) - heldBack) / 1_000)));
 }
 
-const subjectOf = (wakeUp: WakeUp): string =>
-  [queueOf(wakeUp), wakeUp.kind, wakeUp.cluster, ...(wakeUp.kind === "claim" ? [wakeUp.claim, wakeUp.about] : [])].join("/");
+function subjectOf(wakeUp: WakeUp): string {
+  const of = [queueOf(wakeUp), wakeUp.kind, wakeUp.cluster];
+  if (wakeUp.kind === "claim") of.push(wakeUp.claim, wakeUp.about ?? "", wakeUp.isPoll ? `poll in ${waitSecondsOf(wakeUp)} s` : "");
+  return of.join("/");
+}
 
 /**
  * For each cluster and kind, and for each NodeClaim, the soonest wake-up: the function that is woken reads the present
- * state anyway.
+ * state anyway. Polls are kept, one a second.
  */
 function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
   const bySubject = new Map<string, WakeUp>();
@@ -137,7 +140,14 @@ const message = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("provision"), cluster: word, ...reason }),
   z.object({ kind: z.literal("disruption"), cluster: word, ...reason }),
   z.object({ kind: z.literal("catalog"), cluster: word, ...reason }),
-  z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()), about: z.optional(z.string()) }),
+  z.object({
+    kind: z.literal("claim"),
+    cluster: word,
+    claim: word,
+    dueAt: z.optional(z.number()),
+    about: z.optional(z.string()),
+    isPoll: z.optional(z.boolean()),
+  }),
   z.object({ kind: z.literal("sweep"), cluster: word }),
 ]);
 

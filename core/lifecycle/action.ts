@@ -112,6 +112,8 @@ export interface Step {
   readonly again?: boolean;
   /** Call `advance` again then, ms since the epoch. */
   readonly wakeAt?: number;
+  /** Polls before `wakeAt`, ms since the epoch (polls.ts). */
+  readonly polls?: readonly number[];
   /** What the NodeClaim waits for until then, where that can be seen without reading the NodeClaim (waiting.ts). */
   readonly waitsFor?: WaitsFor;
   /** The decision needs a part of the view that is not read each time: read it and call `advance` again with it. */

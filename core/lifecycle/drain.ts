@@ -7,16 +7,17 @@ import type { Pod } from "../model/pod.ts";
 import { doNotDisruptProblem } from "../pods/do-not-disrupt.ts";
 import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/predicates.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
+import { pollsEvery, pollsUntil, type Wait } from "./polls.ts";
 
 /**
- * Shortest and longest wait between two reconciles of a drain; it grows with the drain, as upstream's eviction queue
- * backs off.
+ * The first retry of an eviction, which then doubles, and the last
+ * (karpenter: pkg/controllers/node/termination/terminator/eviction.go, evictionQueueMaxDelay).
  */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
 
-/** Between two checks for the nodes that replace the one that is drained. No benchmark has tuned it. */
-export const REPLACEMENT_POLL_MS = 2_000;
+/** Between two polls for the nodes that replace the one that is drained. No benchmark has tuned it. */
+const REPLACEMENT_POLL_MS = 2_000;
 
 /** Pods evicted in one reconcile; the next one evicts the rest. No benchmark has tuned it. */
 const MAX_EVICTIONS_PER_PASS = 50;
@@ -36,13 +37,11 @@ export function drain(view: DrainView, record: NodeClaimRecord, claim: NodeClaim
   if (forced.length > 0) return { actions: forced, wakeAt: view.now + MIN_RETRY_MS };
   const held = heldUntil(view, record, waiting);
   if (held !== undefined) {
-    const isPlanned = view.replacements.length > 0;
-    return { actions: [], wakeAt: Math.min(held, view.now + REPLACEMENT_POLL_MS), ...(isPlanned && { waitsFor: "replacements" }) };
+    if (view.replacements.length === 0) return { actions: [], wakeAt: Math.min(held, view.now + REPLACEMENT_POLL_MS) };
+    return { actions: [], ...pollsEvery(REPLACEMENT_POLL_MS, held, view.now), waitsFor: "replacements" };
   }
-  const first = Math.min(...waiting.map(groupOf));
   const reason = conditionOf(claim?.status?.conditions, "DisruptionReason")?.reason ?? "Forceful Termination";
-  const evictions: readonly Action[] = waiting
-    .filter((pod) => groupOf(pod) === first && isEvictable(pod, view.now))
+  const evictions: readonly Action[] = evictable(waiting, view.now)
     .slice(0, MAX_EVICTIONS_PER_PASS)
     .map((pod) => ({ type: "Evict", pod, reason }));
   const event: Action = {
@@ -54,7 +53,26 @@ export function drain(view: DrainView, record: NodeClaimRecord, claim: NodeClaim
       about: { kind: "Node", metadata: node.metadata },
     },
   };
-  return { actions: [...evictions, event, ...vainProtections(waiting)], wakeAt: retryAt(view, record, waiting, claim) };
+  return { actions: [...evictions, event, ...vainProtections(waiting)], ...waitFor(view, record, waiting, claim) };
+}
+
+/** Of the pods that a drain waits for, the first group. */
+function firstGroup(waiting: readonly Pod[]): readonly Pod[] {
+  const first = Math.min(...waiting.map(groupOf));
+  return waiting.filter((pod) => groupOf(pod) === first);
+}
+
+/** The pods that are evicted next. `now` in ms. */
+const evictable = (waiting: readonly Pod[], now: number): readonly Pod[] => firstGroup(waiting).filter((pod) => isEvictable(pod, now));
+
+/**
+ * Whether a drain has a next step: its pods are gone; or, of the next group, some are to be evicted ("pods"), or no pod
+ * is left to evict, so that it is known when all end ("evictions").
+ * @param pods all pods of the node
+ */
+export function isDrainDue(waitsFor: "pods" | "evictions", pods: readonly Pod[], now: number): boolean {
+  const waiting = pods.filter((pod) => isWaiting(pod, now));
+  return waiting.length === 0 || evictable(waiting, now).length > 0 === (waitsFor === "pods");
 }
 
 /** Events about do-not-disrupt annotations that are invalid and therefore protect nothing. */
@@ -68,19 +86,36 @@ function vainProtections(pods: readonly Pod[]): readonly Action[] {
   });
 }
 
-/** When to check again for what has been waited for since a time (NaN: since now): after a sixtieth of it; ms. */
-export function retryAfter(now: number, since = now): number {
-  const took = Number.isNaN(since) ? 0 : now - since;
-  return now + Math.min(Math.max(took / 60, MIN_RETRY_MS), MAX_RETRY_MS);
+/** How long a kubelet takes to remove a pod whose grace period is over, ms. No benchmark has tuned it. */
+const REMOVAL_MS = 1_000;
+
+/**
+ * What a drain waits for, and until when: evictions are tried again; pods that all end are gone when the last grace
+ * period is over, and may be gone before. A deadline may force an earlier step.
+ */
+function waitFor(
+  view: ClaimView,
+  record: NodeClaimRecord,
+  waiting: readonly Pod[],
+  claim: NodeClaim | undefined,
+): Wait & Pick<Step, "waitsFor"> {
+  const { now } = view;
+  const pods = firstGroup(waiting);
+  const toEvict = evictable(waiting, now).length;
+  const deletedAt = pods.filter(isTerminating).map(({ metadata }) => timeOfDeletion(metadata));
+  const since = Math.max(record.terminating?.at ?? now, ...deletedAt);
+  const retryMs = toEvict > MAX_EVICTIONS_PER_PASS ? MIN_RETRY_MS : Math.min(Math.max(now - since, MIN_RETRY_MS), MAX_RETRY_MS);
+  const ends = pods.map(({ metadata }) => fromRfc3339(metadata.deletionTimestamp) + REMOVAL_MS);
+  const end = Math.max(...ends);
+  const until = toEvict > 0 ? now + retryMs : end > now ? end : Number.POSITIVE_INFINITY;
+  const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);
+  const forced = waiting.map((pod) => forcedAt(pod, deadline)).filter((at) => at >= now);
+  const wakeAt = Math.min(until, ...forced.map((at) => Math.max(at, now + MIN_RETRY_MS)));
+  return { ...pollsUntil(wakeAt, now, end <= now ? Math.max(since, end) : since), waitsFor: toEvict > 0 ? "evictions" : "pods" };
 }
 
-/** When to check a drain again, in time for what a deadline forces. */
-function retryAt(view: ClaimView, record: NodeClaimRecord, waiting: readonly Pod[], claim: NodeClaim | undefined): number {
-  const next = retryAfter(view.now, record.terminating?.at);
-  const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);
-  const forced = waiting.map((pod) => forcedAt(pod, deadline)).filter((at) => at >= view.now);
-  return Math.min(next, ...forced.map((at) => Math.max(at, view.now + MIN_RETRY_MS)));
-}
+const timeOfDeletion = ({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: Pod["metadata"]): number =>
+  fromRfc3339(deletionTimestamp) - deletionGracePeriodSeconds * 1_000;
 
 /**
  * The last moment (ms) at which a pod can be deleted with its whole grace period before the deadline; NaN without a

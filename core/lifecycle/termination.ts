@@ -15,16 +15,24 @@ import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { withDisruptedTaint } from "./disrupted-taint.ts";
-import { drain, retryAfter } from "./drain.ts";
+import { drain } from "./drain.ts";
 import { isAlive } from "./garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
 import { groupLaunch } from "./launch.ts";
 import { machineFields } from "./log-fields.ts";
 import { terminationPaused } from "./paused.ts";
+import { pollsUntil } from "./polls.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
-/** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
-export const INSTANCE_POLL_MS = 5_000;
+/** Wait after a search for a launch in EC2 before the next one. No benchmark has tuned it. */
+const INSTANCE_POLL_MS = 5_000;
+
+/**
+ * EC2 is asked for the end of an instance so long after TerminateInstances, ms, in case that its event is lost. An
+ * instance ends within 30 to 90 s. No benchmark has tuned them.
+ */
+const END_POLLS_MS = [5_000, 15_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000];
+const END_WAIT_MS = 90_000;
 
 /**
  * How long a launch whose answer was lost is searched for in EC2; garbage collection terminates an instance that
@@ -267,7 +275,8 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
         },
       },
     ],
-    wakeAt: retryAfter(view.now, fromRfc3339(detached?.lastTransitionTime)),
+    ...pollsUntil(deadline, view.now, detached ? fromRfc3339(detached.lastTransitionTime) : view.now),
+    waitsFor: "volumes",
   };
 }
 
@@ -287,9 +296,9 @@ function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
   const condition = claim
     ? [...writeConditions(view, claim, [...(end?.conditions ?? []), isTerminating]), ...(end ? [end.counted] : [])]
     : [];
-  const wakeAt = view.now + INSTANCE_POLL_MS;
-  if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, wakeAt, waitsFor: "end" };
-  return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt, waitsFor: "end" };
+  const wait = { wakeAt: view.now + END_WAIT_MS, polls: END_POLLS_MS.map((ms) => view.now + ms), waitsFor: "end" } as const;
+  if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, ...wait };
+  return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], ...wait };
 }
 
 /** How long after a launch EC2 may not show the instance: "not found" is no proof of its end before. */

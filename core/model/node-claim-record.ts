@@ -116,10 +116,11 @@ export interface NodeClaimRecord {
 }
 
 /**
- * What a NodeClaim may wait for: its node to join and become Ready, the end of its instance, or the nodes that replace
- * it (core/passes/claim-check.ts).
+ * What a NodeClaim may wait for: its node to join and become Ready, the end of its instance, the nodes that replace it,
+ * pods of its node that all end, pods of which some are still to be evicted, or the detachment of its node's volumes
+ * (core/passes/claim-check.ts).
  */
-export type WaitsFor = "node" | "end" | "replacements";
+export type WaitsFor = "node" | "end" | "replacements" | "pods" | "evictions" | "volumes";
 
 /** What a plan says of a launch of several NodeClaims (core/launch-group/plan.ts). */
 export interface LaunchGroupPlan {

@@ -1,7 +1,6 @@
-import { MAX_PLANNING_MS, MAX_REPLACEMENT_WAIT_MS, REPLACEMENT_POLL_MS } from "../lifecycle/drain.ts";
+import { MAX_PLANNING_MS, MAX_REPLACEMENT_WAIT_MS } from "../lifecycle/drain.ts";
 import { heldPoll, heldUntil, nodePoll, readyGroup, readySince, takesPods } from "../lifecycle/hold.ts";
 import { isRegistered } from "../lifecycle/registration.ts";
-import { INSTANCE_POLL_MS } from "../lifecycle/termination.ts";
 import { registrationDeadline } from "../lifecycle/time-limits.ts";
 import { isTrue } from "../model/conditions.ts";
 import { type Instance, providerIdOf } from "../model/instance.ts";
@@ -17,7 +16,7 @@ import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
  */
 
 /** What a wake-up for a NodeClaim says of its cause. */
-export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about"> & {
+export type ClaimCause = Pick<Extract<WakeUp, { readonly kind: "claim" }>, "dueAt" | "about" | "isPoll"> & {
   /** When it was sent, ms since the epoch. */
   readonly sentAt?: number;
 };
@@ -72,9 +71,11 @@ export interface Waiting {
   readonly observed?: boolean;
   /** Another pass does what is due; the next check is for the case that it is killed. */
   readonly ownedByOtherPass?: boolean;
+  /** The wake-ups for the next checks were sent when the wait began (core/lifecycle/polls.ts). */
+  readonly isScheduled?: boolean;
 }
 
-const KNOWN_WAITS: ReadonlySet<unknown> = new Set<WaitsFor>(["node", "end", "replacements"]);
+const KNOWN_WAITS: ReadonlySet<unknown> = new Set<WaitsFor>(["node", "end", "replacements", "pods", "evictions", "volumes"]);
 
 /** What a NodeClaim waits for; undefined when only a reconcile can say, as of what a newer version waits for. */
 export function waitOf({ waits, dueAt }: NodeClaimRecord): WaitsFor | undefined {
@@ -141,24 +142,19 @@ export function nextNodeCheck(
   return isCleared || now - readySince(node) >= TAINTS_GO_MS ? undefined : nodePoll(now, record, hasEventSource, true);
 }
 
-/** The same for a NodeClaim whose instance is shutting down. */
-export const nextEndCheck = (instance: Instance | undefined, now: number): number | undefined =>
-  instance?.state === "shutting-down" ? now + INSTANCE_POLL_MS : undefined;
+/** Whether the instance of a NodeClaim has ended. A list may show an instance that has ended as one that runs. */
+export const hasEnded = (instance: Instance | undefined): boolean => instance === undefined || instance.state === "terminated";
 
 /**
- * The same for a NodeClaim whose pods wait for the nodes that replace theirs. Those were planned after the notice:
+ * Whether the pods of a NodeClaim still wait for the nodes that replace theirs. Those were planned after the notice:
  * while the state of each of them is the same, so is what the drain waits for.
  * @param records all records of the cluster
  */
-export function nextReplacementCheck(
-  { terminating }: NodeClaimRecord,
-  records: readonly NodeClaimRecord[],
-  now: number,
-): number | undefined {
-  if (terminating === undefined) return undefined;
+export function awaitsReplacements({ terminating }: NodeClaimRecord, records: readonly NodeClaimRecord[], now: number): boolean {
+  if (terminating === undefined) return false;
   const after = records.filter(({ createdAt }) => createdAt >= terminating.at - CLOCK_TOLERANCE_MS);
   const isPlanned = now < terminating.at + (after.length > 0 ? MAX_REPLACEMENT_WAIT_MS : MAX_PLANNING_MS);
-  return isPlanned && after.every(({ initializedAt }) => initializedAt === undefined) ? now + REPLACEMENT_POLL_MS : undefined;
+  return isPlanned && after.every(({ initializedAt }) => initializedAt === undefined);
 }
 
 /** By how much the clocks of two functions may differ, ms. */

@@ -21,6 +21,8 @@ export type WakeUp =
        * since, and has a wake-up of its own: this one is dropped.
        */
       readonly dueAt?: number;
+      /** It comes before `dueAt`, to find out whether what is waited for has come (core/lifecycle/polls.ts). */
+      readonly isPoll?: boolean;
       /** Only the node of the NodeClaim has changed, as far as is known; "new-node": has joined, and is not Ready. */
       readonly about?: "node" | "new-node";
     }

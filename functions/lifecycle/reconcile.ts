@@ -42,14 +42,15 @@ async function checkAndAdvance(name: string, cause: ClaimCause, deps: LifecycleD
   if (pass === "skip") return;
   if (pass === "reconcile" || record === undefined) return advanceAll(name, {}, deps);
   const isNews = cause.dueAt === undefined;
-  let check = await checkWait(record, isNews, deps);
+  const checkedFor = isNews ? "event" : cause.isPoll ? "poll" : "due";
+  let check = await checkWait(record, checkedFor, deps);
   if (isNews && check.nextCheckAt !== undefined && !check.observed) {
     await sleep(UNTIL_WRITTEN_MS);
-    check = await checkWait(record, true, deps);
+    check = await checkWait(record, checkedFor, deps);
   }
   if (check.nextCheckAt === undefined) return advanceAll(name, { record, ...check.state }, deps);
   // After an event, the wake-up of the same chain is still to come.
-  if (isNews && !check.ownedByOtherPass) return;
+  if (check.isScheduled || (isNews && !check.ownedByOtherPass)) return;
   const next = { wakeAt: check.nextCheckAt, dueAt: record.dueAt };
   await wakeUps.wake([wakeUpAt(next, name, deps)]);
   memory.keep("nextChecks", next, now(), name);
@@ -102,7 +103,8 @@ async function advanceOne({ name, state: first, deps }: ActionContext): Promise<
     state = performed.state;
     if (performed.outcome === "requeue") others.push(...performed.others);
     else if (!step.again) {
-      if (step.wakeAt !== undefined) await requeueAt({ wakeAt: step.wakeAt, waitsFor: step.waitsFor }, name, state.record, deps);
+      const { wakeAt, polls, waitsFor } = step;
+      if (wakeAt !== undefined) await requeueAt({ wakeAt, polls, waitsFor }, name, state.record, deps);
       return others;
     }
   }

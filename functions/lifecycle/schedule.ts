@@ -13,6 +13,8 @@ const MAX_TRIES = 2;
 /** When the next step of a NodeClaim is due, ms since the epoch, and what it waits for until then. */
 interface Due {
   readonly wakeAt: number;
+  /** Polls before that, ms since the epoch. */
+  readonly polls?: readonly number[] | undefined;
   readonly waitsFor?: WaitsFor | undefined;
 }
 
@@ -23,7 +25,7 @@ interface Due {
  * @param known the record, if it has been read
  */
 export async function requeueAt(
-  { wakeAt, waitsFor }: Due,
+  { wakeAt, polls = [], waitsFor }: Due,
   name: string,
   known: NodeClaimRecord | undefined,
   deps: LifecycleDeps,
@@ -32,7 +34,11 @@ export async function requeueAt(
   const record = known ?? (await store.get(cluster.name, name));
   if (record === undefined) return;
   let dueAt = wakeAt;
-  await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);
+  const send = (): Promise<void> => {
+    const early = polls.map((at): WakeUp => ({ ...wakeUpAt({ wakeAt: at, dueAt }, name, deps), isPoll: true }));
+    return wakeUps.wake([...early, wakeUpAt({ wakeAt, dueAt }, name, deps)]);
+  };
+  await send();
   // Some writes of a record send no wake-up, such as the times of pods. When another reconcile has written it since,
   // that one also requeues the NodeClaim, and the wake-up of one of them will be dropped.
   let latest: NodeClaimRecord | undefined = record;
@@ -45,7 +51,7 @@ export async function requeueAt(
     if (isRetry && written.dueAt >= dueAt && written.dueAt < dueAt + SAME_MOMENT_MS) {
       // With two equal times both chains would continue, because their wake-ups are equal.
       dueAt = written.dueAt + 1;
-      await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);
+      await send();
     }
     const { waits: _, ...rest } = written;
     await store.update({ ...rest, dueAt, ...(waitsFor && { waits: { for: waitsFor, dueAt } }) });
@@ -58,6 +64,6 @@ export function wakeUpAt(
   { wakeAt, dueAt }: { readonly wakeAt: number; readonly dueAt: number },
   claim: string,
   { cluster, now }: Pick<LifecycleDeps, "cluster" | "now">,
-): WakeUp {
+): Extract<WakeUp, { readonly kind: "claim" }> {
   return { kind: "claim", cluster: cluster.name, claim, delayMs: Math.max(wakeAt - now(), MIN_DELAY_MS), dueAt };
 }

@@ -116,7 +116,10 @@ async function nodesOf(
   return { nodes: own, otherYoungNodes: young ? others : [] };
 }
 
-async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {
+/** Nodes of which only the name is known. */
+type NamedNodes = readonly { readonly metadata: Pick<Node["metadata"], "name"> }[];
+
+export async function podsOn(nodes: NamedNodes, { kubernetes }: Pick<ViewDeps, "kubernetes">) {
   const lists = await Promise.all(nodes.map(({ metadata }) => kubernetes.list("Pod", { fieldSelector: `spec.nodeName=${metadata.name}` })));
   return lists.flat();
 }
@@ -125,7 +128,7 @@ async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {
  * Volume attachments that must be detached before the instance may be terminated: those whose volume no remaining pod
  * on the node uses (karpenter: pkg/controllers/node/termination/controller.go, filterVolumeAttachments).
  */
-async function attachmentsOf(nodes: readonly Node[], deps: ViewDeps) {
+export async function attachmentsOf(nodes: NamedNodes, deps: Pick<ViewDeps, "kubernetes">) {
   const { kubernetes } = deps;
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   const attached = (await kubernetes.list("VolumeAttachment")).filter(

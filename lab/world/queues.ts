@@ -79,7 +79,8 @@ export function simulatedWakeUps(
       const isLater = (w: WakeUp): boolean => w.kind === "provision" && delayOf(w) > STACK_QUEUES.provision.delayMs;
       const bySubject = Map.groupBy(
         wakeUps,
-        (w) => `${w.kind}/${isLater(w)}/${w.cluster}/${w.kind === "claim" ? `${w.claim}/${w.about ?? ""}` : ""}`,
+        (w) =>
+          `${w.kind}/${isLater(w)}/${w.cluster}/${w.kind === "claim" ? `${w.claim}/${w.about ?? ""}/${w.isPoll ? delayOf(w) : ""}` : ""}`,
       );
       for (const [first, ...others] of bySubject.values()) {
         if (first) put(others.reduce((soonest, w) => (delayOf(w) < delayOf(soonest) ? w : soonest), first));

@@ -120,6 +120,14 @@ describe("sqsWakeUps", () => {
     expect(byQueue).toEqual({ [queues.claim]: [5, 0], [queues.disruption]: [0] });
   });
 
+  it("keeps the polls of a wait, one a second, beside the wake-up at its end", async () => {
+    const poll = (delayMs: number): WakeUp => ({ kind: "claim", cluster: "c1", claim: "a", dueAt: 9, isPoll: true, delayMs });
+    await wakeUps().wake([poll(1_000), poll(1_600), poll(2_000), { kind: "claim", cluster: "c1", claim: "a", dueAt: 9, delayMs: 3_000 }]);
+    const entries = sent().flatMap(({ Entries = [] }) => Entries);
+    expect(entries.map(({ DelaySeconds }) => DelaySeconds)).toEqual([1, 2, 3]);
+    expect(entries.map(({ MessageBody = "" }) => "isPoll" in parseWakeUp(MessageBody))).toEqual([true, true, false]);
+  });
+
   it("sends at most ten a call, each once", async () => {
     await wakeUps().wake(Array.from({ length: 23 }, (_, i) => claim(`n${i}`)));
     expect(sent().map(({ Entries }) => Entries?.length)).toEqual([10, 10, 3]);
@@ -167,6 +175,7 @@ describe("parseWakeUp", () => {
     { kind: "catalog", cluster: "c1", cause: "ObjectChanged", detail: "nodepools/a" },
     { kind: "catalog", cluster: "c1", cause: "Sweep" },
     { kind: "claim", cluster: "c1", claim: "n", dueAt: 5 },
+    { kind: "claim", cluster: "c1", claim: "n", dueAt: 5, isPoll: true },
     { kind: "sweep", cluster: "c1" },
   ])("reads back a $kind wake-up, without what it does not know", (wakeUp) => {
     expect(parseWakeUp(JSON.stringify({ ...JSON.parse(wakeUpBody(wakeUp)), future: 1 }))).toEqual(wakeUp);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Action, ClaimView } from "#core/lifecycle/action.ts";
 import { advance } from "#core/lifecycle/advance.ts";
+import { isDrainDue } from "#core/lifecycle/drain.ts";
 import type { Instance } from "#core/model/instance.ts";
 import { TERMINATION_TIMESTAMP } from "#core/model/labels.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
@@ -235,16 +236,17 @@ describe("what a drain takes", () => {
     expect(written?.status).toBe(status);
   });
 
-  it("volumes are looked for more seldom the longer they take", () => {
-    const claim = going(["Launched", "Registered", "Initialized", "Drained"]);
-    const since = (seconds: number) => {
+  it("volumes are polled more seldom the longer they take, and until the deadline at most", () => {
+    const wait = (seconds: number, annotations = {}) => {
+      const claim = going(["Launched", "Registered", "Initialized", "Drained"], { annotations });
       const waiting = { type: "VolumesDetached", status: "Unknown", reason: "AwaitingVolumeDetachment", lastTransitionTime: at(seconds) };
       const status = { ...claim.status, conditions: [...(claim.status?.conditions ?? []), waiting] };
       const volumeAttachments = [{ metadata: { name: "csi-1" } }] as never;
-      return advance(view({ record: ending(), claim: { ...claim, status } as NodeClaim, nodes: [node("going")], volumeAttachments }))
-        .wakeAt;
+      return advance(view({ record: ending(), claim: { ...claim, status } as NodeClaim, nodes: [node("going")], volumeAttachments }));
     };
-    expect([0, 60, 240, 3_600].map(since)).toEqual([1, 1, 4, 10].map((seconds) => NOW + seconds * 1_000));
+    expect([0, 60, 240, 3_600].map((seconds) => (wait(seconds).polls?.[0] ?? 0) - NOW)).toEqual([1_000, 3_000, 4_000, 10_000]);
+    expect(wait(0).waitsFor).toBe("volumes");
+    expect(wait(0, { [TERMINATION_TIMESTAMP]: at(-3) })).toMatchObject({ polls: [NOW + 1_000, NOW + 2_000], wakeAt: NOW + 3_000 });
   });
 });
 
@@ -262,15 +264,57 @@ describe("drain order", () => {
   });
 
   it.for([
-    { name: "each second at first", secondsAgo: 20, want: 1 },
-    { name: "every five after five minutes", secondsAgo: 300, want: 5 },
-    { name: "every ten at most", secondsAgo: 86_400, want: 10 },
+    { name: "a second after it has begun", secondsAgo: 0, want: 1 },
+    { name: "after as long as it has been tried", secondsAgo: 4, want: 4 },
+    { name: "every ten seconds at most", secondsAgo: 86_400, want: 10 },
     { name: "in time for what a deadline forces", secondsAgo: 86_400, deadline: 34, want: 4 },
-  ])("a drain that does not progress is looked at $name", ({ secondsAgo, deadline, want }) => {
+  ])("an eviction is tried again $name", ({ secondsAgo, deadline, want }) => {
     const annotations = deadline === undefined ? {} : { [TERMINATION_TIMESTAMP]: at(-deadline) };
     const claim = going(undefined, { annotations });
     const step = advance(view({ record: ending("deleted", secondsAgo), claim, nodes: [node("going")], pods: [pod("a")] }));
-    expect(step.wakeAt).toBe(NOW + want * 1_000);
+    expect(step).toMatchObject({ wakeAt: NOW + want * 1_000, waitsFor: "evictions" });
+  });
+
+  describe("pods that all end", () => {
+    const endsIn = (name: string, seconds: number, grace: number) => {
+      const made = pod(name);
+      return { ...made, metadata: { ...made.metadata, deletionTimestamp: at(-seconds), deletionGracePeriodSeconds: grace } };
+    };
+    const waitFor = (pods: ClaimView["pods"], annotations = {}) =>
+      advance(view({ record: ending(), claim: going(undefined, { annotations }), nodes: [node("going")], pods }));
+
+    it("are waited for until a second after the last grace period, with polls in case that they end before", () => {
+      const step = waitFor([endsIn("a", 3, 4), endsIn("b", 8, 10)]);
+      expect(step).toMatchObject({ wakeAt: NOW + 9_000, waitsFor: "pods" });
+      expect(step.polls?.map((ms) => ms - NOW)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((seconds) => seconds * 1_000));
+    });
+
+    it("have a poll every three seconds at most, and twenty of them", () => {
+      const { wakeAt = 0, polls = [] } = waitFor([endsIn("a", 860, 900)]);
+      expect(polls).toHaveLength(20);
+      const times = [NOW, ...polls, wakeAt];
+      expect(Math.max(...times.slice(1).map((ms, i) => ms - (times[i] ?? 0)))).toBe(3_000);
+    });
+
+    it("are polled each second again when they outlast it", () => {
+      const { wakeAt = 0, polls = [] } = waitFor([endsIn("a", -2, 120)]);
+      expect(polls[0]).toBe(NOW + 1_000);
+      expect(wakeAt).toBeGreaterThan(NOW + 20_000);
+    });
+
+    it("are not waited for beyond a deadline", () => {
+      expect(waitFor([endsIn("a", 60, 60)], { [TERMINATION_TIMESTAMP]: at(-40) }).wakeAt).toBe(NOW + 10_000);
+    });
+  });
+
+  it("a poll of a drain finds a next step when its pods are gone, or when what it waits for is over", () => {
+    const leaving = { ...pod("a"), metadata: { ...pod("a").metadata, deletionTimestamp: at(-30) } };
+    const due = (waitsFor: "pods" | "evictions", pods: ClaimView["pods"]) => isDrainDue(waitsFor, pods ?? [], NOW);
+    expect([due("pods", []), due("evictions", [])]).toEqual([true, true]);
+    expect([due("pods", [leaving]), due("evictions", [leaving])]).toEqual([false, true]);
+    expect([due("pods", [leaving, pod("b")]), due("evictions", [leaving, pod("b")])]).toEqual([true, false]);
+    expect(due("pods", [leaving, pod("critical", critical)])).toBe(false);
+    expect(due("pods", [pod("critical", critical)])).toBe(true);
   });
 
   it("a do-not-disrupt pod blocks its group and later groups of a drain", () => {

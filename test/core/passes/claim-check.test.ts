@@ -3,7 +3,7 @@ import { rfc3339 } from "#core/model/conditions.ts";
 import type { Instance } from "#core/model/instance.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
-import { nextEndCheck, nextNodeCheck, nextReplacementCheck, waitOf } from "#core/passes/claim-check.ts";
+import { awaitsReplacements, hasEnded, nextNodeCheck, waitOf } from "#core/passes/claim-check.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
 
 const WAITING = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });
@@ -93,15 +93,14 @@ describe("a NodeClaim whose pods wait for other nodes", () => {
       waits: true,
     },
   ])("$name", ({ records, after, waits }) => {
-    expect(nextReplacementCheck(LEAVING, records, NOW + after) !== undefined).toBe(waits);
+    expect(awaitsReplacements(LEAVING, records, NOW + after)).toBe(waits);
   });
 });
 
-it("an instance that is shutting down is waited for", () => {
+it("an instance that is shutting down, or is still shown as one that runs, is waited for", () => {
   const ending = { ...INSTANCE, state: "shutting-down" } as unknown as Instance;
-  expect(nextEndCheck(ending, NOW)).toBe(NOW + 5_000);
-  expect(nextEndCheck({ ...ending, state: "terminated" }, NOW)).toBeUndefined();
-  expect(nextEndCheck(undefined, NOW)).toBeUndefined();
+  expect([ending, { ...ending, state: "running" } as const].map(hasEnded)).toEqual([false, false]);
+  expect([{ ...ending, state: "terminated" } as const, undefined].map(hasEnded)).toEqual([true, true]);
 });
 
 it("what a newer version waits for is left to a whole pass", () => {

@@ -255,7 +255,7 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/lifecycle/termination.ts",
-        find: 'if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, wakeAt, waitsFor: "end" };',
+        find: 'if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, ...wait };',
         replace: "",
       },
     ],
@@ -307,8 +307,21 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/lifecycle/drain.ts",
-        find: ".filter((pod) => groupOf(pod) === first && isEvictable(pod, view.now))",
-        replace: ".filter((pod) => groupOf(pod) >= first && isEvictable(pod, view.now))",
+        find: "return waiting.filter((pod) => groupOf(pod) === first);",
+        replace: "return waiting.filter((pod) => groupOf(pod) >= first);",
+      },
+    ],
+    foundBy: "unit",
+    within: TERMINATION,
+  },
+  {
+    name: "grace-period-waited-for",
+    rule: "a drain whose pods all end is reconciled when the last grace period is over, not before",
+    edits: [
+      {
+        file: "core/lifecycle/drain.ts",
+        find: "const until = toEvict > 0 ? now + retryMs : end > now ? end : Number.POSITIVE_INFINITY;",
+        replace: "const until = now + retryMs;",
       },
     ],
     foundBy: "unit",
@@ -490,8 +503,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/lifecycle/schedule.ts",
-        find: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
-        replace: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt: deps.now(), dueAt }, name, deps)]);",
+        find: "return wakeUps.wake([...early, wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "return wakeUps.wake([...early, wakeUpAt({ wakeAt: deps.now(), dueAt }, name, deps)]);",
       },
     ],
     foundBy: "unit",
@@ -637,8 +650,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/lifecycle/schedule.ts",
-        find: "let dueAt = wakeAt;\n  await wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
-        replace: "let dueAt = wakeAt;",
+        find: "return wakeUps.wake([...early, wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "return wakeUps.wake(early.slice(early.length));",
       },
       {
         file: "functions/lifecycle/sweep.ts",

@@ -41,6 +41,14 @@ export const SURVIVAL: Group = {
       needs: [],
     },
     {
+      name: "chains",
+      answers: "how long are the chains of wake-ups when nodes end, and what does Lambda's guard against recursive loops stop, on and off?",
+      file: "test/chains/main.ts",
+      takes: "[--nodes N]",
+      minutes: 1,
+      needs: [],
+    },
+    {
       name: "requests",
       answers: "which requests do the functions make in a course, by function, in the lab?",
       file: "test/simulation/requests/print.ts",
