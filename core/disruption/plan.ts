@@ -52,7 +52,10 @@ export interface DisruptionPlan {
   readonly tried: readonly Tried[];
   /** CapacityBuffers lack room that a new node would give: the shell wakes provisioning. */
   readonly lacksRoom: boolean;
-  /** NodePools that SingleNodeConsolidation did not reach; DisruptionInput.unseenPools of the next pass. */
+  /**
+   * NodePools that SingleNodeConsolidation had no time for; DisruptionInput.unseenPools of the next pass. Undefined when
+   * it did not come to its end or its time: the former ones stay.
+   */
   readonly unseenPools?: readonly string[];
 }
 
@@ -183,7 +186,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   }
 
   const last = passes.at(-1);
-  const unseenPools = passes.at(-1)?.decision.unseenPools;
+  const unseenPools = last?.decision.unseenPools;
   const tried = last?.decision.tried ?? [];
   const decided =
     last?.decision.found &&

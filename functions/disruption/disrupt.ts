@@ -35,7 +35,7 @@ import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
 import { disruptionSettings } from "./settings.ts";
-import { keepPass, putOff, recordPass, sleepUntil, writeNextPass } from "./wake-times.ts";
+import { keepPass, type NextPass, putOff, readLastPass, recordPass, sleepUntil, writeNextPass } from "./wake-times.ts";
 
 /**
  * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in
@@ -64,7 +64,8 @@ export async function disrupt(reason: WakeUpReason<"disruption">, cluster: Clust
     const began = deps.now();
     const plan = await decide(reason, scene, deps);
     const outcome = await report(plan, scene, began, deps);
-    await writeNextPass(wakeTimes, deps);
+    const unseenPools = plan.unseenPools ?? scene.lastPass?.unseenPools ?? [];
+    await writeNextPass({ at: Math.min(...wakeTimes), unseenPools }, scene.lastPass, deps);
     keepPass(readsFrom, isFresh, deps);
     return outcome;
   });
@@ -87,13 +88,15 @@ interface Scene extends Pass {
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly expected: ExpectedSavings | undefined;
+  readonly lastPass: NextPass | undefined;
 }
 
 /** Reads the cluster, carries its commands on, and removes marks that belong to none. */
 async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean }, deps: ClusterDeps): Promise<Scene> {
-  const [read, last] = await Promise.all([
+  const [read, last, lastPass] = await Promise.all([
     readClusterState(deps, { definitionsAgeMs: isFresh ? 0 : CONFIRMED_AGE_MS }),
     readExpectedSavings(deps),
+    readLastPass(deps),
   ]);
   const before = withoutOthers(read);
   // A sweep of provisioning that finds no pod reads nothing else.
@@ -107,7 +110,7 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
   const [records, commands] = isChanged ? [await observePods(state, deps), state.commands] : [observed, advanced];
   const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
   for (const action of heal(seen)) await performCommandAction(action, { lease: pass.lease, state, deps });
-  return { ...pass, state, records, commands, expected };
+  return { ...pass, state, records, commands, expected, lastPass };
 }
 
 const simulateIn =
@@ -117,7 +120,7 @@ const simulateIn =
 
 /** Decides on at most one new command, stores it, and adds when the next pass is due. */
 async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: ClusterDeps): Promise<DisruptionPlan> {
-  const { state, records, commands, expected, lease, wakeTimes } = scene;
+  const { state, records, commands, expected, lastPass, lease, wakeTimes } = scene;
   const began = deps.now();
   const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
   const found = planDisruption({
@@ -127,6 +130,7 @@ async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: Cl
     nominatedUntil: nominations(state),
     outOfTime: () => deps.now() - began > MAX_SEARCH_MS,
     ...(expected && { expected }),
+    ...(lastPass && { unseenPools: lastPass.unseenPools }),
   });
   const pause = found.command && (await pausedFor("disruption", deps));
   const plan = pause ? withoutCommand(found, pause) : found;

@@ -1,3 +1,4 @@
+import { readDocument } from "#adapters/store/read-document.ts";
 import { coversSwarm, type LastPasses, SWARM_MS, SWEEPS_APART_MS } from "#core/passes/check-disruption.ts";
 import { SETTLE_MS } from "#core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -29,14 +30,41 @@ const nextDocument = (cluster: string): string => `disruption-next/${cluster}`;
 export const readNextPass = async ({ cluster, store }: Pick<WakeDeps, "cluster" | "store">): Promise<number> =>
   Number((await store.documentVersion(nextDocument(cluster.name))) ?? Number.NaN);
 
+/** What a pass stores for the next one. */
+export interface NextPass {
+  /** When it is due, ms since the epoch; Infinity when only an event or the sweep asks for it. */
+  readonly at: number;
+  /** NodePools that SingleNodeConsolidation had no time for: they come first in the next pass. */
+  readonly unseenPools: readonly string[];
+}
+
+/** What the last pass stored; undefined before the first one. */
+export async function readLastPass(deps: Pick<WakeDeps, "cluster" | "store">): Promise<NextPass | undefined> {
+  const reading = { name: nextDocument(deps.cluster.name), what: "What the last disruption pass left", parse: unseenIn };
+  const found = await readDocument(deps, reading);
+  return found && { at: Number(found.version), unseenPools: found.value };
+}
+
+/** The names are a JSON list; version 0.1.0 writes no bytes. */
+function unseenIn(bytes: Uint8Array): readonly string[] | undefined {
+  if (bytes.length === 0) return [];
+  const names: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  return Array.isArray(names) && names.every((name) => typeof name === "string") ? names : undefined;
+}
+
 /**
- * Stores when the next pass is due, ms since the epoch. Under the lease, so that the last pass has the last word.
- * Infinity when only an event or the sweep asks for one.
+ * Stores when the next pass is due and what it is to begin with, where that differs from the last pass. Under the
+ * lease, so that the last pass has the last word.
  */
-export async function writeNextPass(times: readonly number[], { cluster, store }: Pick<WakeDeps, "cluster" | "store">): Promise<void> {
-  const version = String(Math.min(...times));
-  if ((await store.documentVersion(nextDocument(cluster.name))) === version) return;
-  await store.putDocument(nextDocument(cluster.name), new Uint8Array(), version);
+export async function writeNextPass(
+  { at, unseenPools }: NextPass,
+  last: NextPass | undefined,
+  { cluster, store }: Pick<WakeDeps, "cluster" | "store">,
+): Promise<void> {
+  const names = JSON.stringify(unseenPools);
+  if (last?.at === at && JSON.stringify(last.unseenPools) === names) return;
+  const bytes = unseenPools.length === 0 ? new Uint8Array() : new TextEncoder().encode(names);
+  await store.putDocument(nextDocument(cluster.name), bytes, String(at));
 }
 
 /**

@@ -83,5 +83,5 @@ export function singleNode(
     const { replacements, destinations } = outcome;
     return { found: { candidates: [candidate], replacements, destinations }, blocked, eligible: eligible.length };
   }
-  return { blocked, eligible: eligible.length };
+  return { blocked, eligible: eligible.length, unseenPools: [] };
 }

@@ -619,6 +619,19 @@ export const FAULTS: readonly Fault[] = [
     within: ["test/core/node-pool/schedule.test.ts"],
   },
   {
+    name: "NodePools without time stay last",
+    rule: "NodePools that a pass has no time for come first in the next pass",
+    edits: [
+      {
+        file: "functions/disruption/disrupt.ts",
+        find: "...(lastPass && { unseenPools: lastPass.unseenPools }),",
+        replace: "",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/functions/disruption/disrupt.test.ts"],
+  },
+  {
     name: "commands are not resumed once they are being carried out",
     rule: "each pass resumes the stored commands of every phase",
     edits: [

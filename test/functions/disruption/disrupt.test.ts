@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { disrupt } from "#functions/disruption/disrupt.ts";
+import { readLastPass } from "#functions/disruption/wake-times.ts";
 import type { PortCall } from "#lab/world/intercept.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab } from "../../simulation/story.ts";
 
@@ -103,4 +105,36 @@ it.for([
   lab.close();
   expect(inWords(calls).some((call) => call.startsWith("commands"))).toBe(true);
   expect(inWords(calls).includes("list Node")).toBe(reads);
+});
+
+/** A Deployment whose pod runs on nodes of the NodePool of the same name. */
+const deploymentOf = (pool: string) =>
+  JSON.parse(
+    JSON.stringify(deployment(1, { cpu: "1500m" }))
+      .replaceAll('"inflate"', `"${pool}"`)
+      .replace('"containers"', `"nodeSelector":{"karpenter.sh/nodepool":"${pool}"},"containers"`),
+  );
+
+it("the NodePools that a pass has no time for come first in the next pass", async () => {
+  const { lab } = recordedLab();
+  const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
+  lab.world.apply(NODE_CLASS);
+  for (const name of ["x", "y"]) {
+    lab.world.apply({ ...nodePool([ON_DEMAND, FAMILIES, small]), metadata: { name } });
+    lab.world.apply(deploymentOf(name));
+  }
+  await lab.world.clock.run({ until: lab.world.clock.now() + 5 * MINUTE_MS });
+  /** A pass whose clock jumps past its time when it has been asked so often. */
+  const unseenAfter = async (asks: number): Promise<readonly string[] | undefined> => {
+    let asked = 0;
+    const now = (): number => lab.world.clock.now() + (++asked > asks ? 11_000 : 0);
+    await disrupt({ cause: "Sweep" }, { ...lab.deps, now });
+    return (await readLastPass(lab.deps))?.unseenPools;
+  };
+  let asks = 0;
+  let unseen: readonly string[] | undefined = [];
+  for (; asks < 100 && unseen?.length !== 1; asks++) unseen = await unseenAfter(asks);
+  expect(await unseenAfter(asks - 1)).toEqual(unseen?.includes("x") ? ["y"] : ["x"]);
+  expect(await unseenAfter(Number.POSITIVE_INFINITY)).toEqual([]);
+  lab.close();
 });

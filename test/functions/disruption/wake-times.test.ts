@@ -6,6 +6,7 @@ import {
   keepPass,
   lastPasses,
   putOff,
+  readLastPass,
   readNextPass,
   recordPass,
   sleepUntil,
@@ -29,10 +30,19 @@ function open() {
 }
 
 describe("the times of passes", () => {
-  it("the time of the next pass is written when it has changed", async () => {
+  it("what a pass leaves for the next one is written when it has changed", async () => {
     const { deps, written } = open();
-    for (const times of [[NOW], [NOW], [Number.POSITIVE_INFINITY], []]) await writeNextPass(times, deps);
-    expect(written).toEqual([String(NOW), "Infinity"]);
+    const passes = [
+      { at: NOW, unseenPools: [] },
+      { at: NOW, unseenPools: [] },
+      { at: NOW, unseenPools: ["b", "a"] },
+      { at: NOW, unseenPools: ["b", "a"] },
+      { at: Number.POSITIVE_INFINITY, unseenPools: ["b", "a"] },
+    ];
+    expect(await readLastPass(deps)).toBeUndefined();
+    for (const pass of passes) await writeNextPass(pass, await readLastPass(deps), deps);
+    expect(written).toEqual([String(NOW), String(NOW), "Infinity"]);
+    expect(await readLastPass(deps)).toEqual(passes.at(-1));
     expect(await readNextPass(deps)).toBe(Number.POSITIVE_INFINITY);
   });
 
@@ -47,7 +57,7 @@ describe("the times of passes", () => {
 
   it("a pass that found another decision under way is made up for, also when no time is due", async () => {
     const { deps, sent } = open();
-    await writeNextPass([], deps);
+    await writeNextPass({ at: Number.POSITIVE_INFINITY, unseenPools: [] }, undefined, deps);
     await putOff(deps);
     await putOff(deps);
     expect(sent).toEqual([{ kind: "disruption", cluster: "c", cause: "PutOff", delayMs: 2_000 }]);
