@@ -36,7 +36,8 @@ export async function withLease<D extends LeaseDeps, T>(
     return { decision: await decide(lease, { ...deps, ...checkedWrites(deps, check) }) };
   } finally {
     stop();
-    await store.releaseLease(lease);
+    // A lease that is not released keeps the next decision waiting until it expires.
+    await store.releaseLease(lease).catch(() => store.releaseLease(lease));
   }
 }
 
