@@ -202,8 +202,12 @@ interface QueueSpec {
   /** Delay of each message, seconds; provision's folds the wake-ups of a second (PLAN_HELD_BACK_MS). */
   readonly delaySeconds: number;
   readonly retentionSeconds: number;
+  /**
+   * Seconds until the messages of an invocation that was killed are handed out again. An attempt that failed otherwise
+   * is followed by the next one after 2, 4, 8 … 30 s (adapters/lambda/batch.ts).
+   */
   readonly visibilitySeconds: number;
-  /** Attempts before the dead-letter queue. */
+  /** Attempts before the dead-letter queue: within the retention time, even where each of them is killed. */
   readonly maxReceives: number;
   /** Most invocations at once in a stack of few clusters; absent: one per message group (FIFO). */
   readonly maxConcurrency?: number;
@@ -218,8 +222,9 @@ interface QueueSpec {
 const HOUR = 3600;
 
 export const QUEUES: Readonly<Record<QueueName, QueueSpec>> = {
-  // A killed run blocks its cluster's message group until its messages are visible again, hence 2 × the time-out and
-  // not the usual 6.
+  // The usual 6 × the time-out would leave a killed run's cluster, and a notice, without an attempt for minutes; a
+  // message that comes back while it is still worked for does no harm, hence 2 ×. A plan that fails is sent again
+  // (functions/shared/cluster-entry.ts), so that these attempts are those after all others.
   provision: {
     fifo: true,
     delaySeconds: PLAN_HELD_BACK_MS / 1_000,
@@ -228,19 +233,19 @@ export const QUEUES: Readonly<Record<QueueName, QueueSpec>> = {
     maxReceives: 5,
     computes: true,
   },
-  claims: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 360, maxReceives: 5, maxConcurrency: 20 },
+  claims: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 120, maxReceives: 20, maxConcurrency: 20 },
   disruption: {
     fifo: false,
     delaySeconds: 0,
-    retentionSeconds: HOUR,
-    visibilitySeconds: 720,
-    maxReceives: 3,
+    retentionSeconds: 2 * HOUR,
+    visibilitySeconds: 240,
+    maxReceives: 20,
     maxConcurrency: 10,
     computes: true,
   },
-  catalog: { fifo: false, delaySeconds: 0, retentionSeconds: 2 * HOUR, visibilitySeconds: 1800, maxReceives: 3, maxConcurrency: 5 },
+  catalog: { fifo: false, delaySeconds: 0, retentionSeconds: 4 * HOUR, visibilitySeconds: 600, maxReceives: 20, maxConcurrency: 5 },
   // A notice is worthless after two minutes: a failed one must return while there is time to drain.
-  interruption: { fifo: false, delaySeconds: 0, retentionSeconds: 300, visibilitySeconds: 40, maxReceives: 4, maxConcurrency: 10 },
+  interruption: { fifo: false, delaySeconds: 0, retentionSeconds: 300, visibilitySeconds: 40, maxReceives: 7, maxConcurrency: 10 },
 };
 
 const MAX_BATCH_SIZE = 10;
@@ -258,9 +263,10 @@ export function eventSourceOf(queue: QueueName, clusters: number): { readonly ba
 }
 
 /** The variable that holds a queue's URL (settings/config.ts). */
-export const QUEUE_VARIABLES: Readonly<Record<WakeUpQueue, string>> = {
+export const QUEUE_VARIABLES: Readonly<Record<QueueName, string>> = {
   provision: "PROVISION_QUEUE_URL",
   claims: "CLAIM_QUEUE_URL",
   disruption: "DISRUPTION_QUEUE_URL",
   catalog: "CATALOG_QUEUE_URL",
+  interruption: "INTERRUPTION_QUEUE_URL",
 };

@@ -28,7 +28,7 @@ import { currentInvocation, type Invocation } from "./world/invocation.ts";
 import { type Chains, chainsOf, type Lineage, type RecursiveLoop, STACK_RECURSIVE_LOOP } from "./world/lineage.ts";
 import type { Message } from "./world/message.ts";
 import type { Queue } from "./world/queue.ts";
-import { type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
+import { type SimulatedWakeUps, simulatedWakeUps, visibilityIn } from "./world/queues.ts";
 import { WORLD_TIMES, type WorldName } from "./world/times.ts";
 import { inTransactions } from "./world/transactions.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
@@ -364,12 +364,13 @@ function hostFunctions({
       return deps && { ...deps, memory: memories.get(name) ?? deps.memory };
     };
   };
-  const provision = entries.provision({ ...entryDeps, clusterDeps: ownMemory() });
-  const lifecycle = entries.lifecycle({ ...entryDeps, clusterDeps: ownMemory() });
-  const disruption = entries.disruption({ ...entryDeps, clusterDeps: ownMemory() });
+  const provision = entries.provision({ ...entryDeps, changeVisibility: visibilityIn(wakeUps.provision), clusterDeps: ownMemory() });
+  const lifecycle = entries.lifecycle({ ...entryDeps, changeVisibility: visibilityIn(wakeUps.claims), clusterDeps: ownMemory() });
+  const disruption = entries.disruption({ ...entryDeps, changeVisibility: visibilityIn(wakeUps.disruption), clusterDeps: ownMemory() });
   const ofCatalog = ownMemory();
   const catalog = entries.catalog({
     ...entryDeps,
+    changeVisibility: visibilityIn(wakeUps.catalog),
     async clusterDeps(name) {
       const deps = await ofCatalog(name);
       return deps && { ...deps, inventory };
@@ -382,7 +383,10 @@ function hostFunctions({
   subscribe(
     wakeUps.interruption,
     "interruption",
-    entries.interruption({ ...entryDeps, clusterDeps: ownMemory(), store: deps.store, metrics: deps.metrics, now: deps.now }),
+    entries.interruption({
+      ...{ ...entryDeps, changeVisibility: visibilityIn(wakeUps.interruption), clusterDeps: ownMemory() },
+      ...{ store: deps.store, metrics: deps.metrics, now: deps.now },
+    }),
   );
   for (const [name, handler] of Object.entries({ catalog, provision, lifecycle, disruption })) {
     const sweep = (): Promise<unknown> => run(name, () => handler({ kind: "sweep" }));

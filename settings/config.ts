@@ -17,6 +17,8 @@ export interface QueueUrls {
   readonly claim?: string;
   readonly disruption?: string;
   readonly catalog?: string;
+  /** Only the function that it invokes has it: EventBridge alone sends to this queue. */
+  readonly interruption?: string;
 }
 
 /** Everything that a function reads from its environment. */
@@ -93,6 +95,7 @@ const environment = z.object({
   CLAIM_QUEUE_URL: url,
   DISRUPTION_QUEUE_URL: url,
   CATALOG_QUEUE_URL: url,
+  INTERRUPTION_QUEUE_URL: url,
   NOTIFY_TOKEN: token,
   ADMISSION_TOKEN: token,
   METRICS_TOKEN: token,
@@ -133,6 +136,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
       ...(values.CLAIM_QUEUE_URL !== undefined && { claim: values.CLAIM_QUEUE_URL }),
       ...(values.DISRUPTION_QUEUE_URL !== undefined && { disruption: values.DISRUPTION_QUEUE_URL }),
       ...(values.CATALOG_QUEUE_URL !== undefined && { catalog: values.CATALOG_QUEUE_URL }),
+      ...(values.INTERRUPTION_QUEUE_URL !== undefined && { interruption: values.INTERRUPTION_QUEUE_URL }),
     },
     clusters: values.CLUSTERS,
     ...(values.NOTIFY_TOKEN ? { notifyToken: values.NOTIFY_TOKEN } : {}),

@@ -13,7 +13,7 @@ const MAX_MESSAGES_PER_CALL = 10;
 /** Calls for one batch, the first included, until a message that the queue does not take is an error. */
 const MAX_SEND_ROUNDS = 4;
 
-type WakeUpQueue = keyof QueueUrls;
+type WakeUpQueue = Exclude<keyof QueueUrls, "interruption">;
 
 /** The variable that holds a queue's URL, for the error when it is missing. */
 const URL_VARIABLES: Readonly<Record<WakeUpQueue, string>> = {
@@ -71,13 +71,15 @@ function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageB
   return { ...entry, MessageGroupId: wakeUp.cluster, DelaySeconds: waitSecondsOf(wakeUp) };
 }
 
+export const sqsClient = (): SQSClient => new SQSClient({ requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
+
 /**
  * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues, which
  * are fair to clusters, with a delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the
  * second whose wake-ups become one message.
  */
 export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: () => number; readonly client?: SQSClient }): WakeUps {
-  const client = options.client ?? new SQSClient({ requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
+  const client = options.client ?? sqsClient();
 
   async function send(url: string, entries: readonly SendMessageBatchRequestEntry[]): Promise<void> {
     let left = [...entries];
@@ -135,7 +137,8 @@ export function wakeUpBody(wakeUp: WakeUp): string {
 }
 
 const word = z.string().check(z.minLength(1));
-const reason = { reason: z.string(), cause: z.optional(z.string()), detail: z.optional(z.string()) };
+const attempt = z.optional(z.number().check(z.positive()));
+const reason = { reason: z.string(), cause: z.optional(z.string()), detail: z.optional(z.string()), attempt };
 const message = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("provision"), cluster: word, ...reason }),
   z.object({ kind: z.literal("disruption"), cluster: word, ...reason }),
@@ -148,7 +151,7 @@ const message = z.discriminatedUnion("kind", [
     about: z.optional(z.string()),
     isPoll: z.optional(z.boolean()),
   }),
-  z.object({ kind: z.literal("sweep"), cluster: word }),
+  z.object({ kind: z.literal("sweep"), cluster: word, attempt }),
 ]);
 
 /** The message's cause, where this version knows it; otherwise the cause that its text is recognised as. */
@@ -189,8 +192,9 @@ export function parseWakeUp(body: string): WakeUp {
     const { about, ...claim } = data;
     return { ...claim, ...((about === "node" || about === "new-node") && { about }) } as WakeUp;
   }
-  if (data.kind === "sweep") return data;
-  return { kind: data.kind, cluster: data.cluster, ...reasonOf(data.kind, data) } as WakeUp;
+  if (data.kind === "sweep") return data as WakeUp;
+  const { kind, cluster, attempt } = data;
+  return { kind, cluster, ...reasonOf(kind, data), ...(attempt !== undefined && { attempt }) } as WakeUp;
 }
 
 const excerpt = (body: string): string => JSON.stringify(body.length > 120 ? `${body.slice(0, 120)}…` : body);

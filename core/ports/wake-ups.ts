@@ -8,9 +8,9 @@ import type { WakeUpReason } from "./wake-up-causes.ts";
  *     { kind: "claim", cluster: "prod", claim: "default-x7k2p", delayMs: 5_000 }
  */
 export type WakeUp =
-  | (CausedBy<"provision"> & { readonly delayMs?: number })
-  | (CausedBy<"disruption"> & { readonly delayMs?: number })
-  | (CausedBy<"catalog"> & { readonly delayMs?: number })
+  | (CausedBy<"provision"> & Later)
+  | (CausedBy<"disruption"> & Later)
+  | (CausedBy<"catalog"> & Later)
   | {
       readonly kind: "claim";
       readonly cluster: string;
@@ -27,7 +27,13 @@ export type WakeUp =
       readonly about?: "node" | "new-node";
     }
   /** The lifecycle looks after all NodeClaims of the cluster; other functions are woken for it by the cause Sweep. */
-  | { readonly kind: "sweep"; readonly cluster: string; readonly delayMs?: number };
+  | ({ readonly kind: "sweep"; readonly cluster: string } & Later);
+
+interface Later {
+  readonly delayMs?: number;
+  /** The number of the attempt, from 1, which is that of a wake-up without one. */
+  readonly attempt?: number;
+}
 
 /** Whether the wake-up asks for a cluster's part of a scheduled sweep. */
 export const isSweep = (wakeUp: WakeUp): boolean => wakeUp.kind === "sweep" || (wakeUp.kind !== "claim" && wakeUp.cause === "Sweep");
@@ -39,6 +45,9 @@ type CausedBy<K extends "provision" | "disruption" | "catalog"> = WakeUpReason<K
  * each wake-up that it serves.
  */
 export const PLAN_HELD_BACK_MS = 1_000;
+
+/** Seconds from a failed attempt, from 1, to the next one: 2, 4, 8, 16, 30, 30 … */
+export const retryAfterSeconds = (attempt: number): number => Math.min(30, 2 ** attempt);
 
 /**
  * Asks for later work. Delays are at most 15 minutes, a queue's limit: the function that is woken looks at the clock

@@ -3,7 +3,7 @@
 // instance itself; the lifecycle function does.
 
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { eachRecord } from "#adapters/lambda/batch.ts";
+import { type BatchDeps, eachRecord } from "#adapters/lambda/batch.ts";
 import type { Later } from "../shared/cluster-deps.ts";
 import { type InvocationContext, inTime } from "../shared/in-time.ts";
 import { type InterruptDeps, interrupt } from "./interrupt.ts";
@@ -13,11 +13,11 @@ import { type InterruptDeps, interrupt } from "./interrupt.ts";
  * fails or does not end in time return.
  */
 export const interruptionEntry =
-  (deps: InterruptDeps & { readonly later: Later }) =>
+  (deps: InterruptDeps & BatchDeps & { readonly later: Later }) =>
   (event: SQSEvent, context?: InvocationContext): Promise<SQSBatchResponse> => {
     const handle = (body: string, { eventSourceARN }: SQSRecord): Promise<void> =>
       inTime(() => interrupt(body, accountOf(eventSourceARN), deps), context, deps.later);
-    return eachRecord(event, handle, deps.log);
+    return eachRecord(event, handle, deps);
   };
 
 /** The account in the queue's ARN, which is the account of the functions. */

@@ -1,11 +1,10 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { parseWakeUp } from "#adapters/aws/wake-up-queue.ts";
-import { eachRecord, eachRecordInOrder } from "#adapters/lambda/batch.ts";
-import type { Log } from "#core/ports/log.ts";
-import { isSweep, type WakeUp, type WakeUps } from "#core/ports/wake-ups.ts";
+import { type BatchDeps, eachRecord, eachRecordInOrder, FAILED } from "#adapters/lambda/batch.ts";
+import { isSweep, retryAfterSeconds, type WakeUp, type WakeUps } from "#core/ports/wake-ups.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps, Later } from "./cluster-deps.ts";
-import { type InvocationContext, inTime } from "./in-time.ts";
+import { type InvocationContext, inTime, OutOfTimeError } from "./in-time.ts";
 import { ProcessMemory } from "./process-memory.ts";
 import { type ReconcileIds, withReconcileId } from "./reconcile-id.ts";
 
@@ -28,20 +27,29 @@ function spread(sweeps: readonly WakeUp[]): readonly WakeUp[] {
   return inOrder.map((sweep, i) => ({ ...sweep, delayMs: (BEGINS_MS[sweep.kind] + (i * SWEEP_MS) / inOrder.length) % SWEEP_MS }));
 }
 
+/** The last attempt of a sweep: it begins 30 s after the first one, and the next sweep follows half a minute later. */
+const SWEEP_ATTEMPTS = 5;
+/**
+ * How often a wake-up of a FIFO queue is sent again, for about eight minutes. After that its message stays in the
+ * queue, which hands it out some more times and then puts it into the dead-letter queue.
+ */
+const ATTEMPTS_IN_ORDER = 20;
+
 /** The event that a schedule sends. */
 export interface ScheduleEvent {
   readonly kind: string;
 }
 
+const attemptOf = (wakeUp: WakeUp): number => ("attempt" in wakeUp && wakeUp.attempt) || 1;
+
 /** What the entry of a function needs to reach its clusters. */
-export interface EntryDeps<D extends ClusterDeps = ClusterDeps> extends ReconcileIds {
+export interface EntryDeps<D extends ClusterDeps = ClusterDeps> extends ReconcileIds, BatchDeps {
   /** Names of the clusters that this stack serves now. */
   readonly clusters: () => Promise<readonly string[]>;
   /** Undefined for a cluster that this stack does not serve. */
   readonly clusterDeps: (cluster: string) => Promise<D | undefined>;
   readonly wakeUps: WakeUps;
   readonly later: Later;
-  readonly log: Log;
 }
 
 export interface Entry<D extends ClusterDeps> {
@@ -54,8 +62,8 @@ export interface Entry<D extends ClusterDeps> {
   /** The wake-up, on the function's own queue, that has one cluster swept. */
   readonly sweepOf: (cluster: string) => WakeUp;
   /**
-   * For a FIFO queue: after a message that failed, those behind it are left too, so that a cluster's messages keep
-   * their order.
+   * For a FIFO queue, which keeps a cluster's messages back while one of them is not acknowledged: a message that
+   * failed is acknowledged, and its wake-up is sent again.
    */
   readonly inOrder?: boolean;
 }
@@ -95,12 +103,31 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     ends("success");
   };
 
-  /** A sweep that fails does not return to the queue, and keeps no other cluster waiting: the next one tries again. */
-  const sweep = async (cluster: string, context: InvocationContext | undefined, invocation?: ProcessMemory): Promise<void> => {
+  /**
+   * A sweep that fails does not return to the queue, and keeps no other cluster waiting. It is tried again in its
+   * minute, unless the cluster used up the time of the invocation; then the next one tries again.
+   */
+  const sweep = async (wakeUp: WakeUp, context: InvocationContext | undefined, invocation?: ProcessMemory): Promise<void> => {
+    const { cluster } = wakeUp;
     try {
       await inTime(() => inCluster(cluster, onSweep, invocation), context, deps.later);
     } catch (error) {
-      log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: "sweep", error });
+      const again = attemptOf(wakeUp) < SWEEP_ATTEMPTS && !(error instanceof OutOfTimeError) && (await isSentAgain(wakeUp));
+      if (again)
+        log.error("a scheduled pass failed, it will be tried again", { cluster, schedule: "sweep", attempt: attemptOf(wakeUp), error });
+      else log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: "sweep", error });
+    }
+  };
+
+  /** Sends the wake-up of an attempt that failed again, to be tried after 2, 4, 8 … 30 s; whether the queue took it. */
+  const isSentAgain = async (wakeUp: WakeUp): Promise<boolean> => {
+    const attempt = attemptOf(wakeUp);
+    try {
+      await deps.wakeUps.wake([{ ...wakeUp, delayMs: retryAfterSeconds(attempt) * 1_000, attempt: attempt + 1 } as WakeUp]);
+      return true;
+    } catch (error) {
+      log.error("a wake-up could not be sent again", { cluster: wakeUp.cluster, error });
+      return false;
     }
   };
 
@@ -117,18 +144,28 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     if (!("Records" in event)) {
       const clusters = await deps.clusters();
       if (clusters.length > 1) await handOut(clusters);
-      else for (const cluster of clusters) await sweep(cluster, context);
+      else for (const cluster of clusters) await sweep(sweepOf(cluster), context);
       return undefined;
     }
     const invocation = new ProcessMemory();
-    const handle = async (body: string, { attributes }: SQSRecord): Promise<void> => {
-      const wakeUp = parseWakeUp(body);
+    const handle = async (wakeUp: WakeUp, { attributes }: SQSRecord): Promise<void> => {
       const { cluster } = wakeUp;
       const sentAt = Number(attributes.SentTimestamp);
       // A sweep of another function is only on its way through this one's queue.
-      if (isSweep(wakeUp) && wakeUp.kind === sweepOf(cluster).kind) await sweep(cluster, context, invocation);
+      if (isSweep(wakeUp) && wakeUp.kind === sweepOf(cluster).kind) await sweep(wakeUp, context, invocation);
       else await inTime(() => inCluster(cluster, (deps) => onWakeUp(wakeUp, deps, sentAt), invocation), context, deps.later);
     };
-    return inOrder ? eachRecordInOrder(event, handle, log) : eachRecord(event, handle, log);
+    if (!inOrder) return eachRecord(event, (body, record) => handle(parseWakeUp(body), record), deps);
+    const handleOrSendAgain = async (body: string, record: SQSRecord): Promise<void> => {
+      const wakeUp = parseWakeUp(body);
+      try {
+        await handle(wakeUp, record);
+      } catch (error) {
+        const attempt = attemptOf(wakeUp);
+        if (attempt >= ATTEMPTS_IN_ORDER || !(await isSentAgain(wakeUp))) throw error;
+        log.error(FAILED, { messageId: record.messageId, attempt, error });
+      }
+    };
+    return eachRecordInOrder(event, handleOrSendAgain, deps);
   };
 }

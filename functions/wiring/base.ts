@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { sqsWakeUps } from "#adapters/aws/wake-up-queue.ts";
+import { sqsVisibility } from "#adapters/aws/message-visibility.ts";
+import { sqsClient, sqsWakeUps } from "#adapters/aws/wake-up-queue.ts";
 import { clusterRecords } from "#adapters/store/cluster-records.ts";
 import { metricSums } from "#adapters/store/metric-sums.ts";
 import { nodeClaimStore } from "#adapters/store/node-claim-store.ts";
@@ -9,9 +10,18 @@ import { metricBuffer } from "#adapters/telemetry/metric-buffer.ts";
 import { emfMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Metrics } from "#core/ports/metrics.ts";
 import { COMMIT } from "#settings/commit.ts";
-import { type Config, parseConfig, type RequiredVariable } from "#settings/config.ts";
+import { type Config, parseConfig, type QueueUrls, type RequiredVariable } from "#settings/config.ts";
 import { later } from "./later.ts";
 import { servedClusters } from "./served-clusters.ts";
+
+/** The queue that invokes a function. */
+const OWN_QUEUES: Readonly<Record<string, keyof QueueUrls>> = {
+  provision: "provision",
+  lifecycle: "claim",
+  disruption: "disruption",
+  catalog: "catalog",
+  interruption: "interruption",
+};
 
 /**
  * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad
@@ -43,6 +53,8 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     kept.set(only, metrics);
     return metrics;
   };
+  const sqs = sqsClient();
+  const ownQueue = OWN_QUEUES[controller];
   const flush = async (): Promise<void> => buffer?.flush();
   return {
     config,
@@ -52,7 +64,8 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     later,
     store,
     sums,
-    wakeUps: sqsWakeUps({ queues: config.queues, now }),
+    wakeUps: sqsWakeUps({ queues: config.queues, now, client: sqs }),
+    changeVisibility: sqsVisibility(sqs, ownQueue && config.queues[ownQueue]),
     /** Of what is about no single cluster, such as a message of the queue that all clusters share. */
     metrics: {
       count: (...counted: Parameters<Metrics["count"]>) => general().count(...counted),

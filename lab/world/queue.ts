@@ -14,6 +14,8 @@ export interface Queue {
    * that return; a rejection returns all.
    */
   subscribeBatches(handler: (messages: readonly Message[]) => Promise<ReadonlySet<string>>): void;
+  /** When the message is visible again if the invocation that has it gives it back, ms from now; by its id. */
+  changeVisibility(id: string, ms: number): void;
   faults: QueueFaults;
   readonly deadLetters: readonly Message[];
   /** The errors of the handler, in order; KilledError for invocations that a simulation killed. */
@@ -68,6 +70,8 @@ class SimulatedQueue implements Queue {
   readonly #gathered: Message[] = [];
   /** Since when each message is in flight, ms since the epoch. */
   readonly #inFlight = new Map<Message, number>();
+  /** How long messages that are being handled stay invisible, where their handler says so, ms. */
+  readonly #visibility = new Map<string, number>();
   #handler: Handler | undefined;
   #depth = 0;
   #delivered = 0;
@@ -121,6 +125,10 @@ class SimulatedQueue implements Queue {
 
   subscribeBatches(handler: Handler): void {
     this.#handler = handler;
+  }
+
+  changeVisibility(id: string, ms: number): void {
+    this.#visibility.set(id, ms);
   }
 
   // Counts are handed on without their queue.
@@ -215,7 +223,9 @@ class SimulatedQueue implements Queue {
   }
 
   #giveBack(message: Message, error: unknown): void {
-    const { maxReceives = 0, visibilityMs = DEFAULT_VISIBILITY_MS } = this.#options;
+    const { maxReceives = 0, visibilityMs: usual = DEFAULT_VISIBILITY_MS } = this.#options;
+    const visibilityMs = this.#visibility.get(message.id) ?? usual;
+    this.#visibility.delete(message.id);
     this.failures.push({ at: this.#clock.now(), message, error });
     // SQS moves a message when it would be received once too often: until then it keeps its group shut.
     if (maxReceives > 0 && message.receiveCount >= maxReceives) {

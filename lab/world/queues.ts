@@ -1,4 +1,5 @@
 import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
+import type { ChangeVisibility } from "#adapters/lambda/batch.ts";
 import type { WakeUp, WakeUps } from "#core/ports/wake-ups.ts";
 import { currentInvocation } from "./invocation.ts";
 import type { QueueOptions } from "./message.ts";
@@ -13,15 +14,21 @@ export interface SimulatedWakeUps extends WakeUps {
   readonly interruption: Queue;
 }
 
+/** Changes when messages of the queue are visible again. */
+export const visibilityIn =
+  (queue: Queue): ChangeVisibility =>
+  async ({ messageId }, seconds) =>
+    queue.changeVisibility(messageId, seconds * 1_000);
+
 const delayOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
 
 /** Delay, retention and visibility of the stack's queues, ms. A test compares them with infra. */
 export const STACK_QUEUES = {
   provision: { fifo: true, delayMs: 1_000, retentionMs: 3_600_000, visibilityMs: 120_000, maxReceives: 5 },
-  claims: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 360_000, maxReceives: 5 },
-  disruption: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 720_000, maxReceives: 3 },
-  catalog: { fifo: false, delayMs: 0, retentionMs: 7_200_000, visibilityMs: 1_800_000, maxReceives: 3 },
-  interruption: { fifo: false, delayMs: 0, retentionMs: 300_000, visibilityMs: 40_000, maxReceives: 4 },
+  claims: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 120_000, maxReceives: 20 },
+  disruption: { fifo: false, delayMs: 0, retentionMs: 7_200_000, visibilityMs: 240_000, maxReceives: 20 },
+  catalog: { fifo: false, delayMs: 0, retentionMs: 14_400_000, visibilityMs: 600_000, maxReceives: 20 },
+  interruption: { fifo: false, delayMs: 0, retentionMs: 300_000, visibilityMs: 40_000, maxReceives: 7 },
 } as const;
 
 /** How a queue starts its function. */

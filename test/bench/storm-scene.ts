@@ -22,7 +22,7 @@ import { PRODUCT, simulatedKubernetes } from "#lab/world/api-server.ts";
 import { eventOf } from "#lab/world/cloud-events.ts";
 import { createLabWorld } from "#lab/world/world.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
-import { recordingLog, recordingWakeUps } from "../support/fakes.ts";
+import { noVisibility, recordingLog, recordingWakeUps } from "../support/fakes.ts";
 import * as objects from "../support/objects.ts";
 
 /** The functions that a storm of notices reaches; "sweep" is the scheduled pass of the lifecycle function. */
@@ -121,7 +121,14 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     later: () => () => {},
     newId: () => "id",
   };
-  const host = { clusters: async () => [CLUSTER], clusterDeps: async () => deps, wakeUps, later: deps.later, log };
+  const host = {
+    clusters: async () => [CLUSTER],
+    clusterDeps: async () => deps,
+    wakeUps,
+    later: deps.later,
+    log,
+    changeVisibility: noVisibility,
+  };
   const ours = Array.from({ length: notices }, (_, i) => i);
   const pass = (messages: number): void => {
     now += (messages / NOTICES_PER_SECOND) * 1_000;

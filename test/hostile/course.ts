@@ -180,7 +180,7 @@ const isShortLived = ({ spec: { expireAfter = "720h" } }: NodeClaim): boolean =>
 const CONSOLIDATION = new Set(["underutilized", "empty"]);
 
 /** Log lines of what a function threw: adapters/lambda/batch.ts and functions/shared/cluster-entry.ts write them. */
-export const FAILURE = /^(handling a message failed|dropping a message|the scheduled pass failed)/;
+export const FAILURE = /^(handling a message failed|dropping a message|(the|a) scheduled pass failed)/;
 
 /** What such a line says was thrown. */
 export function failureText(fields: unknown): string {

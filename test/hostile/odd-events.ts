@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { CloudWatchLogsEvent, LambdaFunctionURLEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
+import { FAILED } from "#adapters/lambda/batch.ts";
 import { fixedToken } from "#adapters/lambda/path-token.ts";
 import { getAt, isJsonObject, type Json, type JsonObject, parseJson, textAt } from "#core/lib/json.ts";
 import { WAKE_UP_CAUSES } from "#core/ports/wake-up-causes.ts";
@@ -19,7 +20,7 @@ import { hash, type Random, seeded } from "#lab/world/random.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { schemaProblems } from "#manifests/crd-schema.ts";
 import { nodeClass, nodePool } from "../infra/crd-samples.ts";
-import { recordingLog, recordingWakeUps } from "../support/fakes.ts";
+import { noVisibility, recordingLog, recordingWakeUps } from "../support/fakes.ts";
 import { OPTIONS } from "../support/lab-story.ts";
 import { servedAs } from "../support/served.ts";
 import { mutatedJson, mutatedText } from "./mutate.ts";
@@ -147,9 +148,9 @@ function queued(bodies: readonly string[]): SQSEvent {
   return { Records };
 }
 
-/** What a function did wrong that got a batch: it handed a message back, or let the engine speak. */
+/** What a function did wrong that got a batch: it handed a message back or sent it again, or let the engine speak. */
 function wrongWithBatch(answer: SQSBatchResponse | undefined, { errors }: { readonly errors: readonly string[] }): string | undefined {
-  if (answer !== undefined && answer.batchItemFailures.length > 0) return `handed back: ${errors[0]}`;
+  if (errors.includes(FAILED) || (answer !== undefined && answer.batchItemFailures.length > 0)) return `handed back: ${errors[0]}`;
   return errors.find((error) => ENGINE.test(error));
 }
 
@@ -157,7 +158,7 @@ const interruption: Play = async (random) => {
   const lab = createLab({ ...OPTIONS, seed: 1 });
   const log = recordingLog();
   const { deps } = lab;
-  const entry = interruptionEntry({ ...deps, clusterDeps: async () => deps, log });
+  const entry = interruptionEntry({ ...deps, clusterDeps: async () => deps, log, changeVisibility: noVisibility });
   const answer = await entry(queued([odd(random.pick(NOTICES), random)]));
   lab.close();
   return wrongWithBatch(answer, log);
@@ -181,7 +182,7 @@ const wakeUps: Play = async (random) => {
   const entry = entryOf({
     clusters: async () => ["lab"],
     clusterDeps: async (name) => (name === deps.cluster.name ? { ...deps, log } : undefined),
-    ...{ wakeUps: deps.wakeUps, later: deps.later, log },
+    ...{ wakeUps: deps.wakeUps, later: deps.later, log, changeVisibility: noVisibility },
   });
   const wakeUp = random.pick(WAKE_UPS);
   const bodies = Array.from({ length: random.between(1, 5) }, () => (random.next() < 0.5 ? odd(wakeUp, random) : JSON.stringify(wakeUp)));

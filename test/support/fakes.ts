@@ -7,6 +7,9 @@ export function recordingWakeUps(): WakeUps & { readonly sent: WakeUp[] } {
   return { sent, wake: async (wakeUps) => void sent.push(...wakeUps) };
 }
 
+/** For entries whose messages return when the queue says so. */
+export const noVisibility = async (): Promise<void> => {};
+
 /** A Log port that records the messages of error lines and prints nothing. */
 export function recordingLog(): Log & { readonly errors: string[] } {
   const errors: string[] = [];

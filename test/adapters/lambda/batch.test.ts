@@ -1,15 +1,15 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { eachRecord, eachRecordInOrder, MalformedMessageError } from "#adapters/lambda/batch.ts";
+import { type ChangeVisibility, eachRecord, eachRecordInOrder, MalformedMessageError } from "#adapters/lambda/batch.ts";
 import { memoryLog } from "#adapters/telemetry/log.ts";
 
-function record(messageId: string, body: string, group?: string): SQSRecord {
+function record(messageId: string, body: string, group?: string, receives = 2): SQSRecord {
   return {
     messageId,
     receiptHandle: "r",
     body,
     attributes: {
-      ApproximateReceiveCount: "2",
+      ApproximateReceiveCount: String(receives),
       SentTimestamp: "0",
       SenderId: "s",
       ApproximateFirstReceiveTimestamp: "0",
@@ -39,15 +39,22 @@ function recorder() {
   return { seen, handle };
 }
 
+function batchDeps() {
+  const postponed: (readonly [string, number])[] = [];
+  const changeVisibility: ChangeVisibility = async ({ messageId }, seconds) => void postponed.push([messageId, seconds]);
+  return { log: memoryLog(), postponed, changeVisibility };
+}
+
 const ids = (response: { batchItemFailures: { itemIdentifier: string }[] }) =>
   response.batchItemFailures.map((failure) => failure.itemIdentifier);
 
 describe("eachRecord", () => {
   it("failed records return to the queue; the rest and malformed ones are acknowledged", async () => {
     const { seen, handle } = recorder();
-    const log = memoryLog();
+    const { log, postponed, ...deps } = batchDeps();
     const event: SQSEvent = { Records: [record("1", "ok"), record("2", "fails"), record("3", "bad"), record("4", "ok too")] };
-    expect(ids(await eachRecord(event, handle, log))).toEqual(["2"]);
+    expect(ids(await eachRecord(event, handle, { ...deps, log }))).toEqual(["2"]);
+    expect(postponed).toEqual([["2", 4]]);
     expect(seen).toHaveLength(4);
     expect(log.records.map(({ level, fields }) => [level, fields["messageId"], fields["error"]])).toEqual(
       expect.arrayContaining([
@@ -57,8 +64,22 @@ describe("eachRecord", () => {
     );
   });
 
+  it("a record that fails is visible again after 2, 4, 8 … 30 s", async () => {
+    const { postponed, ...deps } = batchDeps();
+    await eachRecord({ Records: [1, 2, 3, 4, 5, 12].map((n) => record(`${n}`, "fails", undefined, n)) }, recorder().handle, deps);
+    expect(postponed.map(([, seconds]) => seconds)).toEqual([2, 4, 8, 16, 30, 30]);
+  });
+
+  it("a record returns when the queue cannot be told after how long, too", async () => {
+    const deps = { ...batchDeps(), changeVisibility: () => Promise.reject(new Error("SQS does not answer")) };
+    expect(ids(await eachRecord({ Records: [record("1", "fails")] }, recorder().handle, deps))).toEqual(["1"]);
+    expect(deps.log.records.map(({ message }) => message)).toContain(
+      "a message that failed returns only after the queue's visibility time-out",
+    );
+  });
+
   it("no records, no failures", async () => {
-    expect(await eachRecord({ Records: [] }, recorder().handle, memoryLog())).toEqual({ batchItemFailures: [] });
+    expect(await eachRecord({ Records: [] }, recorder().handle, batchDeps())).toEqual({ batchItemFailures: [] });
   });
 
   it("a record whose handler throws synchronously returns to the queue", async () => {
@@ -66,7 +87,7 @@ describe("eachRecord", () => {
     const handle = (): Promise<void> => {
       throw new Error("at once");
     };
-    expect(ids(await eachRecord(event, handle, memoryLog()))).toEqual(["1"]);
+    expect(ids(await eachRecord(event, handle, batchDeps()))).toEqual(["1"]);
   });
 });
 
@@ -83,7 +104,12 @@ describe("eachRecordInOrder", () => {
         record("b3", "ok b3", "b"),
       ],
     };
-    expect(ids(await eachRecordInOrder(event, handle, memoryLog()))).toEqual(["a2", "a3"]);
+    const { postponed, ...deps } = batchDeps();
+    expect(ids(await eachRecordInOrder(event, handle, deps))).toEqual(["a2", "a3"]);
+    expect(postponed).toEqual([
+      ["a2", 4],
+      ["a3", 4],
+    ]);
     expect(seen.filter((body) => body.includes("b"))).toEqual(["ok b1", "bad", "ok b3"]);
     expect(seen).not.toContain("ok a3");
   });

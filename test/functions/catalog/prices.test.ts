@@ -4,6 +4,7 @@ import type { Catalogue } from "#core/offerings/catalogue.ts";
 import { type CatalogClusterDeps, catalogEntry } from "#functions/catalog/entry.ts";
 import { refreshPrices } from "#functions/catalog/prices.ts";
 import type { Settings } from "#functions/shared/cluster-deps.ts";
+import { noVisibility } from "../../support/fakes.ts";
 import { TestWorld } from "./world.ts";
 
 const NAME = "catalogue/us-west-2";
@@ -97,7 +98,7 @@ describe("refreshPrices of a region that is not bundled", () => {
 });
 
 describe("catalogEntry", () => {
-  const hostOf = ({ deps }: TestWorld) => ({ wakeUps: deps.wakeUps, later: () => () => {}, log: deps.log });
+  const hostOf = ({ deps }: TestWorld) => ({ wakeUps: deps.wakeUps, later: () => () => {}, log: deps.log, changeVisibility: noVisibility });
   function entryOf(world: TestWorld) {
     const deps = { ...world.deps, inventory: world.inventory } as unknown as CatalogClusterDeps;
     return catalogEntry({ clusters: async () => ["prod"], clusterDeps: async () => deps, ...hostOf(world) });

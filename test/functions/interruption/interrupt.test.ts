@@ -12,7 +12,7 @@ import { noAnnouncements } from "#functions/shared/announce.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { INSTANCE, nodeClaim, record } from "../../support/builders.ts";
-import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
+import { noVisibility, recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
 const event = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, "../../../events", name), "utf8"));
 
@@ -39,14 +39,18 @@ async function scene(over: Partial<KnownInstance> = {}) {
   };
   const claim = nodeClaim({ conditions: ["Launched", "Registered"] });
   const published: string[] = [];
+  const postponed: unknown[] = [];
   const kubernetes = {
     get: async () => ({ ...claim, status: { ...claim.status, nodeName: "ip-10-0-0-1" } }),
     publish: async ({ reason, about }: PublishedEvent) => void published.push(`${reason} ${about.kind}`),
   };
   const deps = { ...cluster, kubernetes } as unknown as ClusterDeps;
-  const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW, later: () => () => {} });
+  const handler = interruptionEntry({
+    ...{ store, clusterDeps: async () => deps, log, metrics, now: () => NOW, later: () => () => {} },
+    changeVisibility: async ({ messageId }, seconds) => void postponed.push([messageId, seconds]),
+  });
   const disrupted = () => metrics.records.filter(({ name }) => name === "nodeclaims_disrupted_total");
-  return { handler, store, wakeUps, log, disrupted, published };
+  return { handler, store, wakeUps, log, disrupted, published, postponed };
 }
 
 /** An event as EventBridge puts it into the queue. */
@@ -73,7 +77,10 @@ describe("interruption messages", () => {
       return () => {};
     };
     const clusterDeps = () => new Promise<undefined>(() => {});
-    const handler = interruptionEntry({ store, clusterDeps, log, metrics: memoryMetrics(), now: () => NOW, later });
+    const handler = interruptionEntry({
+      ...{ store, clusterDeps, log, metrics: memoryMetrics(), now: () => NOW, later },
+      changeVisibility: noVisibility,
+    });
     const { Records } = event("sqs-spot-interruption.json");
     expect(await handler({ Records }, { getRemainingTimeInMillis: () => 20_000 })).toEqual({
       batchItemFailures: [{ itemIdentifier: Records[0].messageId }],
@@ -203,9 +210,10 @@ describe("interruption messages", () => {
   });
 
   it("a message returns to the queue when the store cannot be reached", async () => {
-    const { handler, store } = await scene();
+    const { handler, store, postponed } = await scene();
     store.close();
     const { Records } = event("sqs-spot-interruption.json");
     expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier: Records[0].messageId }] });
+    expect(postponed).toEqual([[Records[0].messageId, 2]]);
   });
 });

@@ -7,7 +7,7 @@ import { noAnnouncements } from "#functions/shared/announce.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { type Entry, entry, SWEEP_MS } from "#functions/shared/cluster-entry.ts";
 import type { Message } from "#lab/world/message.ts";
-import { simulatedWakeUps } from "#lab/world/queues.ts";
+import { simulatedWakeUps, visibilityIn } from "#lab/world/queues.ts";
 import { createLabWorld } from "#lab/world/world.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
@@ -19,8 +19,16 @@ const OTHERS = CLUSTERS.filter((name) => name !== HUNG);
 const sweepMessage = (cluster: string): WakeUp => ({ kind: "sweep", cluster });
 const planMessage = (cluster: string): WakeUp => ({ kind: "provision", cluster, cause: "Sweep" });
 
+interface Stack {
+  readonly clusters?: readonly string[];
+  readonly inOrder?: boolean;
+  readonly wake?: WakeUps;
+  /** How many passes fail at first. */
+  readonly failures?: number;
+}
+
 /** A stack on a virtual clock. The API server of the cluster "hung" never answers, those of the others within 1 s. */
-function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: readonly string[]; inOrder?: boolean; wake?: WakeUps } = {}) {
+function stack({ clusters = CLUSTERS, inOrder = false, wake, failures = 0 }: Stack = {}) {
   const world = createLabWorld({ seed: 1, start: 0 });
   const { clock } = world;
   const queues = simulatedWakeUps(world, 10);
@@ -28,7 +36,10 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
   const swept: string[] = [];
   let busy = 0;
   let peak = 0;
+  const began: number[] = [];
   const visit = async ({ cluster }: ClusterDeps, how = ""): Promise<void> => {
+    began.push(clock.now());
+    if (began.length <= failures) throw new Error("the API server is away");
     peak = Math.max(peak, ++busy);
     await clock.sleep(cluster.name === HUNG ? 10 * TIMEOUT_MS : 1_000);
     busy--;
@@ -50,6 +61,7 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
       return () => timer.cancel();
     },
     log,
+    changeVisibility: visibilityIn(inOrder ? queues.provision : queues.claims),
   });
   const invoke = (event: SQSEvent | { readonly kind: string }) => {
     const end = clock.now() + TIMEOUT_MS;
@@ -57,7 +69,7 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
   };
   const queue = inOrder ? queues.provision : queues.claims;
   queue.subscribeBatches(async (messages) => {
-    const answer = await invoke(batchOf(messages.map(({ id, body, group }) => ({ id, body, group: group ?? "" }))));
+    const answer = await invoke(batchOf(messages.map((message) => ({ ...message, group: message.group ?? "" }))));
     return new Set(answer?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   });
   // The lifecycle passes on what waits in its queue for the planner.
@@ -66,12 +78,12 @@ function stack({ clusters = CLUSTERS, inOrder = false, wake }: { clusters?: read
       await queues.wake([parseWakeUp(body)]);
     });
   const schedule = () => clock.after(0, "schedule", async () => void (await invoke({ kind: "sweep" })));
-  return { clock, queue, log, swept, invoke, schedule, peak: () => peak };
+  return { clock, queue, queues, log, swept, began, invoke, schedule, peak: () => peak };
 }
 
-const batchOf = (messages: readonly (Pick<Message, "id" | "body"> & { readonly group: string })[]): SQSEvent => ({
-  Records: messages.map(({ id, body, group }) => {
-    const attributes = { ApproximateReceiveCount: "1", MessageGroupId: group };
+const batchOf = (messages: readonly (Pick<Message, "id" | "body"> & Partial<Message> & { readonly group: string })[]): SQSEvent => ({
+  Records: messages.map(({ id, body, group, receiveCount = 1 }) => {
+    const attributes = { ApproximateReceiveCount: String(receiveCount), MessageGroupId: group };
     return { messageId: id, body, attributes, eventSource: "aws:sqs" } as unknown as SQSRecord;
   }),
 });
@@ -155,21 +167,67 @@ describe("a batch of wake-ups of several clusters", () => {
   const wakeUps = ["c0", HUNG, "c1"].map((cluster): WakeUp => ({ kind: "provision", cluster, cause: "PodsComing" }));
   const messages = wakeUps.map((wakeUp) => ({ id: wakeUp.cluster, body: wakeUpBody(wakeUp), group: wakeUp.cluster }));
 
+  it.for([
+    { inOrder: false, wanted: [HUNG, "again"] },
+    // A FIFO queue gets back none: the wake-ups are sent again.
+    { inOrder: true, wanted: [] },
+  ])("returns only the messages of the cluster that hangs, in order: $inOrder", async ({ inOrder, wanted }) => {
+    const { clock, swept, invoke } = stack({ inOrder });
+    let returned: readonly string[] | undefined;
+    clock.after(0, "batch", async () => {
+      const second = { id: "again", body: messages[1]?.body ?? "", group: HUNG };
+      const answer = await invoke(batchOf([...messages, second]));
+      returned = answer?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    });
+    await clock.run({ until: TIMEOUT_MS });
+    expect([swept.sort(), returned]).toEqual([["woken c0", "woken c1"], wanted]);
+  });
+});
+
+describe("a failure", () => {
+  const PODS_COMING: WakeUp = { kind: "provision", cluster: "c0", cause: "PodsComing" };
+
+  /** A stack of one cluster on a virtual clock, whose first so many passes fail; at which seconds passes begin. */
+  function failing(times: number, inOrder: boolean, wake?: WakeUps) {
+    const made = stack({ clusters: ["c0"], inOrder, failures: times, ...(wake && { wake }) });
+    const { clock, queues } = made;
+    clock.after(0, "signal", () => queues.wake([inOrder ? PODS_COMING : { kind: "claim", cluster: "c0", claim: "x" }]));
+    return made;
+  }
+
   it.for([{ inOrder: false }, { inOrder: true }])(
-    "returns only the messages of the cluster that hangs, in order: $inOrder",
+    "is followed by attempts after 2, 4, 8, 16, 30 s, in order: $inOrder",
     async ({ inOrder }) => {
-      const { clock, swept, invoke } = stack({ inOrder });
-      let returned: readonly string[] | undefined;
-      clock.after(0, "batch", async () => {
-        const second = { id: "again", body: messages[1]?.body ?? "", group: HUNG };
-        const answer = await invoke(batchOf([...messages, second]));
-        returned = answer?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-      });
-      await clock.run({ until: TIMEOUT_MS });
-      expect([swept.sort(), returned]).toEqual([
-        ["woken c0", "woken c1"],
-        [HUNG, "again"],
-      ]);
+      const { clock, began, queue } = failing(5, inOrder);
+      await clock.run();
+      expect(began.slice(1).map((at, i) => Math.round((at - (began[i] ?? Number.NaN)) / 1_000))).toEqual([2, 4, 8, 16, 30]);
+      expect([queue.depth(), queue.deadLetters.length]).toEqual([0, 0]);
     },
   );
+
+  it("keeps no other wake-up of the cluster waiting in a FIFO queue", async () => {
+    const { clock, began, queues } = failing(4, true);
+    clock.after(20_000, "signal", () => queues.wake([PODS_COMING]));
+    await clock.run();
+    expect(began.map((at) => Math.round(at / 1_000))).toContain(21);
+  });
+
+  it.for([{ inOrder: false }, { inOrder: true }])(
+    "of every attempt leaves a dead letter within ten minutes, in order: $inOrder",
+    async ({ inOrder }) => {
+      const { clock, queue } = failing(Number.POSITIVE_INFINITY, inOrder);
+      await clock.run();
+      expect(queue.deadLetters).toHaveLength(1);
+      expect(clock.now()).toBeLessThan(10 * 60_000);
+    },
+  );
+
+  it("of a sweep is followed by attempts within its minute, and by no dead letter", async () => {
+    const { clock, schedule, began, log, queue } = stack({ clusters: ["c0"], inOrder: true, failures: Number.POSITIVE_INFINITY });
+    schedule();
+    await clock.run();
+    expect(began.map((at) => Math.round(at / 1_000))).toEqual([0, 2, 6, 14, 30]);
+    expect(log.errors.at(-1)).toBe("the scheduled pass failed; the next one tries again");
+    expect(queue.deadLetters).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@ import { disruptionEntry } from "#functions/disruption/entry.ts";
 import { provisionEntry } from "#functions/provision/entry.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { createLab } from "#lab/host.ts";
+import { noVisibility } from "../../support/fakes.ts";
 import { OPTIONS } from "../../support/lab-story.ts";
 
 it.each([
@@ -31,7 +32,7 @@ it.each([
       const handle = entry({
         clusters: async () => ["lab"],
         clusterDeps: async () => ({ ...deps, kubernetes, isLeaving }),
-        ...{ wakeUps: deps.wakeUps, later: deps.later, log: deps.log },
+        ...{ wakeUps: deps.wakeUps, later: deps.later, log: deps.log, changeVisibility: noVisibility },
       });
       await handle({ Records: [{ messageId: "1", body: wakeUpBody(wakeUp), attributes: {} }] } as unknown as Parameters<typeof handle>[0]);
       await handle({ kind: "sweep" });

@@ -7,7 +7,7 @@ import type { CatalogClusterDeps } from "#functions/catalog/entry.ts";
 import type { Later, LifecycleDeps } from "#functions/shared/cluster-deps.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
-import { eventSourceOf, FUNCTIONS } from "#infra/functions.ts";
+import { eventSourceOf, FUNCTIONS, type QueueName } from "#infra/functions.ts";
 import { sendWakeUpsOnChanges } from "#lab/event-sources.ts";
 import { ENTRIES, type Lab, sqsEvent } from "#lab/host.ts";
 import type { VirtualClock } from "#lab/world/clock.ts";
@@ -15,7 +15,7 @@ import { simulatedCloud } from "#lab/world/cloud.ts";
 import { type CallHooks, type PortCall, withIntercept } from "#lab/world/intercept.ts";
 import { currentInvocation } from "#lab/world/invocation.ts";
 import type { Queue } from "#lab/world/queue.ts";
-import { simulatedWakeUps } from "#lab/world/queues.ts";
+import { simulatedWakeUps, visibilityIn } from "#lab/world/queues.ts";
 import { inTransactions } from "#lab/world/transactions.ts";
 import { history } from "../invariants/history.ts";
 import { CHECK_MS, type Scene } from "../invariants/invariant.ts";
@@ -125,7 +125,7 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
   };
 
   /** What one process of a function has: memories of its own. */
-  const entryDeps = () => {
+  const entryDeps = (queue: QueueName) => {
     const known = new Map<string, LifecycleDeps & CatalogClusterDeps>();
     const described = withIntercept(table, "store", hooksOf(undefined));
     return {
@@ -143,16 +143,17 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       later: laterIn(clock),
       log: memoryLog((record) => onLog(undefined, record)),
       newReconcileId: () => ids.uuid(),
+      changeVisibility: visibilityIn(queues[queue]),
     };
   };
   const entryOf: Readonly<Record<Served, (environment: Environment) => Handler>> = {
-    provision: () => ENTRIES.provision(entryDeps()) as Handler,
-    lifecycle: () => ENTRIES.lifecycle(entryDeps()) as Handler,
-    disruption: () => ENTRIES.disruption(entryDeps()) as Handler,
-    catalog: () => ENTRIES.catalog(entryDeps()) as Handler,
+    provision: () => ENTRIES.provision(entryDeps("provision")) as Handler,
+    lifecycle: () => ENTRIES.lifecycle(entryDeps("claims")) as Handler,
+    disruption: () => ENTRIES.disruption(entryDeps("disruption")) as Handler,
+    catalog: () => ENTRIES.catalog(entryDeps("catalog")) as Handler,
     interruption: () => {
       const store = withIntercept(table, "store", hooksOf(undefined));
-      return ENTRIES.interruption({ ...entryDeps(), store, metrics: NO_METRICS, now: clock.now }) as Handler;
+      return ENTRIES.interruption({ ...entryDeps("interruption"), store, metrics: NO_METRICS, now: clock.now }) as Handler;
     },
   };
   for (const fn of Object.keys(entryOf) as Served[]) {
