@@ -23,7 +23,10 @@ export function marks({ get, query, writeAll }: TableRequests, versioned: Versio
       return items
         .map((item) => item as unknown as UnavailableOffering)
         .filter(({ expiresAt }) => expiresAt > now)
-        .map(({ instanceType, zone, capacityType, expiresAt }) => ({ instanceType, zone, capacityType, expiresAt }));
+        .map(({ instanceType, zone, capacityType, expiresAt, cause }) => ({
+          ...{ instanceType, zone, capacityType, expiresAt },
+          ...(cause !== undefined && { cause }),
+        }));
     },
     isFirstWithin: (cluster, key, now, ttlMs) => {
       const expiresAt = now + ttlMs;

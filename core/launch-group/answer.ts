@@ -7,6 +7,7 @@ import type { Instance, KnownInstance } from "../model/instance.ts";
 import type { GroupAnswer, GroupLaunch, LaunchGroup } from "../model/launch-group.ts";
 import { LAUNCH_GROUP_TAG } from "../model/tags.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
+import { withoutCauses } from "../offerings/unavailable.ts";
 
 /** A message of EC2 for hundreds of offerings may be long, and the answer is one item of the table. */
 const MAX_MESSAGE = 2_000;
@@ -27,7 +28,7 @@ export function groupAnswer(
     const instance = sorted[i];
     return instance ? [[name, knownInstance(request, instance)] as const] : [];
   });
-  const answer = { instances: Object.fromEntries(assigned), unavailable };
+  const answer = { instances: Object.fromEntries(assigned), unavailable: withoutCauses(unavailable) };
   if (assigned.length === members.length || errors.length === 0) return answer;
   const { kind, reason, message } = failureOf(errors);
   const failure = { kind: kind === "InsufficientCapacity" ? kind : ("Refused" as const), reason, message: message.slice(0, MAX_MESSAGE) };

@@ -2,6 +2,7 @@ import type { CapacityType, InstanceType, Offering } from "../model/instance-typ
 import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import { fits, type Resources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
+import { unavailableText } from "../offerings/unavailable-text.ts";
 import { admitsOffering, offeringRequirementsOf } from "../requirements/offerings.ts";
 import { has } from "../requirements/requirement.ts";
 import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
@@ -31,8 +32,8 @@ export function filterForLaunch(
   requests: Resources,
   { relaxMinValues = false }: { readonly relaxMinValues?: boolean } = {},
 ): Filtered {
-  const usable = compatibleAvailable(types, requirements, requests);
-  if (usable.length === 0) return { none: "no instance type has an available offering that meets the requirements and holds the requests" };
+  const usable = compatibleTypes(types, requirements, requests, ({ available }) => available);
+  if (usable.length === 0) return { none: noneText(types, requirements, requests) };
   const minValues = relaxMinValues ? new Map<string, number>() : minValuesOf(requirements);
   let paid = reservedFirst(usable);
   // minValues are more important than paid reservations: the planner has left other capacity in the NodeClaim for them.
@@ -48,14 +49,29 @@ export function filterForLaunch(
   return { ok: { candidates, capacityType } };
 }
 
-function compatibleAvailable(types: readonly InstanceType[], requirements: Requirements, requests: Resources): readonly LaunchCandidate[] {
+/** Why no type is left: what EC2 has said about those that would do. */
+function noneText(types: readonly InstanceType[], requirements: Requirements, requests: Resources): string {
+  const none = "no instance type has an available offering that meets the requirements and holds the requests";
+  const unavailable = compatibleTypes(types, requirements, requests, ({ unavailableUntil }) => unavailableUntil !== undefined);
+  if (unavailable.length === 0) return none;
+  const byPrice = unavailable.toSorted((a, b) => cheapest(a.offerings) - cheapest(b.offerings));
+  return `${none}: ${unavailableText(byPrice.map(({ type: { name }, offerings }) => ({ name, offerings })))}`;
+}
+
+/** The types that meet the requirements and hold the requests, with the offerings that are `wanted`. */
+function compatibleTypes(
+  types: readonly InstanceType[],
+  requirements: Requirements,
+  requests: Resources,
+  wanted: (offering: Offering) => boolean,
+): readonly LaunchCandidate[] {
   const candidates: LaunchCandidate[] = [];
   const names = requirements.get(INSTANCE_TYPE);
   const onOfferings = offeringRequirementsOf(requirements);
   for (const type of types) {
     // A NodeClaim lists its instance types: most types drop out here, before any set is built.
     if (names !== undefined && !has(names, type.name)) continue;
-    const offerings = type.offerings.filter((offering) => offering.available && admitsOffering(onOfferings, offering));
+    const offerings = type.offerings.filter((offering) => wanted(offering) && admitsOffering(onOfferings, offering));
     if (offerings.length === 0) continue;
     if (!compatible(requirements, requirementsFrom(type.requirements), WELL_KNOWN_LABELS)) continue;
     if (fits(requests, allocatableOf(type))) candidates.push({ type, offerings });

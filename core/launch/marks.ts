@@ -1,6 +1,6 @@
 import type { FleetOverride, FleetRequest, FleetResult, ReservationTarget } from "../model/fleet.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
-import { ANY, fullSubnetMark, placeIn, reservationMark } from "../offerings/unavailable.ts";
+import { ANY, causeOf, fullSubnetMark, placeIn, reservationMark } from "../offerings/unavailable.ts";
 import { isSpreadLimit, isUnfulfillable, SPOT_ROLE_MISSING } from "./failure.ts";
 
 /**
@@ -17,10 +17,10 @@ export function marksOf(
     request.launchTemplates.flatMap(({ overrides }) => overrides.map(({ subnetId, zone }) => [subnetId, zone] as const)),
   );
   const marks = new Map<string, UnavailableOffering>();
-  const mark = (offering: UnavailableOffering): void => {
-    marks.set(`${offering.capacityType}:${offering.instanceType}:${offering.zone}`, offering);
-  };
   for (const error of errors) {
+    const mark = (offering: UnavailableOffering): void => {
+      marks.set(`${offering.capacityType}:${offering.instanceType}:${offering.zone}`, { ...offering, cause: causeOf(error) });
+    };
     const { code, message, instanceType, zone, subnetId, capacityType } = error;
     if (code === SPOT_ROLE_MISSING) mark({ instanceType: ANY, zone: ANY, capacityType: "spot", expiresAt });
     if (!isUnfulfillable(error)) continue;

@@ -8,7 +8,7 @@ import type { ResolvedSubnet } from "../model/node-class.ts";
 export function subnetByZone(
   subnets: readonly ResolvedSubnet[],
   freeIps: Readonly<Record<string, number>> = {},
-  full: ReadonlySet<string> = new Set(),
+  full: Pick<ReadonlySet<string>, "has"> = new Set(),
 ): ReadonlyMap<string, ResolvedSubnet> {
   const chosen = new Map<string, ResolvedSubnet>();
   for (const subnet of subnets) {

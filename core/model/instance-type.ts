@@ -3,6 +3,13 @@ import type { NodeSelectorRequirementWithMinValues } from "./node-pool.ts";
 
 export type CapacityType = "on-demand" | "spot" | "reserved";
 
+/** Why an offering is unavailable: EC2's code and message of the launch that failed, or what else has marked it. */
+export interface UnavailableCause {
+  /** EC2's; for marks that follow from no launch "ZonalShift" or "Interruption". */
+  readonly code: string;
+  readonly message: string;
+}
+
 /** One way to buy an instance type: zone, capacity type and price. */
 export interface Offering {
   readonly zone: string;
@@ -13,6 +20,8 @@ export interface Offering {
   readonly available: boolean;
   /** Until when the offering counts as unavailable after such a launch, ms since the epoch. */
   readonly unavailableUntil?: number;
+  /** Why, as far as it is known. */
+  readonly unavailableCause?: UnavailableCause;
   /** Set when only the price is missing; a NodeOverlay may supply it. */
   readonly unpriced?: true;
   /** Set when a NodeOverlay gave the price. */

@@ -1,4 +1,4 @@
-import type { CapacityType } from "./instance-type.ts";
+import type { CapacityType, UnavailableCause } from "./instance-type.ts";
 
 /**
  * An offering without capacity: launches skip it until `expiresAt`. Readers compare the time themselves, because
@@ -10,4 +10,6 @@ export interface UnavailableOffering {
   readonly capacityType: CapacityType;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** Absent from marks of earlier versions. */
+  readonly cause?: UnavailableCause;
 }

@@ -16,7 +16,7 @@ import { reservedOffering } from "./reservations.ts";
 import { seenMemory } from "./seen-memory.ts";
 import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
-import { ANY, fullSubnets, type MarkedUntil, placeIn, unavailableIndex } from "./unavailable.ts";
+import { ANY, fullSubnets, type MarkOf, placeIn, unavailableIndex } from "./unavailable.ts";
 import { volumePrice } from "./volume-price.ts";
 
 /** Settings that instance types depend on, under Karpenter's names. */
@@ -53,18 +53,18 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
     name: zone.name,
     zoneId: subnetZoneIds.get(zone.name) || zone.zoneId,
     hasSubnet: subnetZoneIds.has(zone.name),
-    hasAddresses: subnets.some((subnet) => subnet.zone === zone.name && !full.has(subnet.id)),
+    ...fullZone(subnets.filter((subnet) => subnet.zone === zone.name).map(({ id }) => full.get(id))),
   }));
-  const markedUntil = unavailableIndex(unavailable);
+  const markOf = unavailableIndex(unavailable);
   const reservations = Map.groupBy(nodeClass.status?.capacityReservations ?? [], ({ instanceType }) => instanceType);
   const group = nodeClass.status?.placementGroup;
-  const groupMarkedUntil: MarkedUntil = (type, zone, capacityType) => {
+  const groupMarkOf: MarkOf = (type, zone, capacityType) => {
     if (group === undefined) return undefined;
     const place = placeIn(zone, group.id);
-    return markedUntil(type, place, capacityType) ?? markedUntil(ANY, place, capacityType);
+    return markOf(type, place, capacityType) ?? markOf(ANY, place, capacityType);
   };
   const placement = placementRequirements(group);
-  const shared = { catalogue, nodeClass, settings, zones, markedUntil, groupMarkedUntil, reservations, placement };
+  const shared = { catalogue, nodeClass, settings, zones, markOf, groupMarkOf, reservations, placement };
   const family = FAMILIES[amiFamilyOf(nodeClass.spec)];
   const volumes = volumePrice(nodeClass.spec, family);
   const volume = volumeStorage(nodeClass.spec, family);
@@ -78,6 +78,12 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
     ...(held && { held }),
   };
   return catalogue.types.map((type) => instanceTypeOf(type, context));
+}
+
+/** The mark of a zone whose subnets are all without free addresses: the one that ends first. */
+function fullZone(marks: readonly (UnavailableOffering | undefined)[]): Pick<Context["zones"][number], "full"> {
+  const known = marks.filter((mark) => mark !== undefined).sort((a, b) => a.expiresAt - b.expiresAt);
+  return known[0] !== undefined && known.length === marks.length ? { full: known[0] } : {};
 }
 
 /** The zones with a subnet among some names; types with the same zones share one list. */
@@ -97,13 +103,14 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
     readonly name: string;
     readonly zoneId: string;
     readonly hasSubnet: boolean;
-    readonly hasAddresses: boolean;
+    /** Set while no subnet of the zone has free addresses. */
+    readonly full?: UnavailableOffering;
   }[];
   /** Those of some zones that have a subnet. */
   readonly usableZones: (names: readonly string[]) => Context["zones"];
-  readonly markedUntil: MarkedUntil;
-  /** `markedUntil` for marks of the NodeClass's placement group. */
-  readonly groupMarkedUntil: MarkedUntil;
+  readonly markOf: MarkOf;
+  /** `markOf` for marks of the NodeClass's placement group. */
+  readonly groupMarkOf: MarkOf;
   /** By instance type. */
   readonly reservations: ReadonlyMap<string, readonly ResolvedReservation[]>;
   readonly placement: readonly NodeSelectorRequirementWithMinValues[];
@@ -142,18 +149,14 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
  * as unavailable. `fits`: whether the NodeClass can launch the type, and has an image that it boots
  * (karpenter-provider-aws: pkg/providers/instancetype/offering/offering.go, DefaultProvider.InjectOfferings).
  */
-function offeringsOf(
-  type: CatalogueType,
-  fits: boolean,
-  { catalogue, zones, markedUntil, groupMarkedUntil }: Context,
-): readonly Offering[] {
+function offeringsOf(type: CatalogueType, fits: boolean, { catalogue, zones, markOf, groupMarkOf }: Context): readonly Offering[] {
   const offerings: Offering[] = [];
   for (const zone of zones) {
     for (const capacityType of type.capacityTypes) {
       const price = capacityType === "spot" && catalogue.spot ? catalogue.spot[type.name]?.[zone.name] : catalogue.onDemand[type.name];
-      const unavailableUntil = markedUntil(type.name, zone.name, capacityType) ?? groupMarkedUntil(type.name, zone.name, capacityType);
-      const inReach = fits && zone.hasAddresses && type.zones.includes(zone.name);
-      const launchable = inReach && unavailableUntil === undefined;
+      const mark = markOf(type.name, zone.name, capacityType) ?? groupMarkOf(type.name, zone.name, capacityType) ?? zone.full;
+      const inReach = fits && zone.hasSubnet && type.zones.includes(zone.name);
+      const launchable = inReach && mark === undefined;
       const offering: { -readonly [K in keyof Offering]: Offering[K] } = {
         zone: zone.name,
         capacityType,
@@ -161,7 +164,7 @@ function offeringsOf(
         available: launchable && price !== undefined,
       };
       if (launchable && price === undefined) offering.unpriced = true;
-      if (inReach && unavailableUntil !== undefined) offering.unavailableUntil = unavailableUntil;
+      if (inReach && mark !== undefined) Object.assign(offering, unavailableFor(mark));
       if (zone.hasSubnet) offering.zoneId = zone.zoneId;
       offerings.push(offering);
     }
@@ -169,17 +172,24 @@ function offeringsOf(
   return offerings;
 }
 
+const unavailableFor = ({ expiresAt, cause }: UnavailableOffering): Pick<Offering, "unavailableUntil" | "unavailableCause"> => ({
+  unavailableUntil: expiresAt,
+  ...(cause && { unavailableCause: cause }),
+});
+
 /** One offering for each reservation of the type in a zone of the NodeClass. */
 function reservedOfferings(type: CatalogueType, fits: boolean, context: Context): readonly Offering[] {
   return (context.reservations.get(type.name) ?? []).flatMap((reservation) => {
     const zone = context.zones.find(({ name }) => name === reservation.availabilityZone);
     if (zone === undefined) return [];
-    const marked = [reservation.id, zone.name].some((place) => context.markedUntil(ANY, place, "reserved") !== undefined);
-    return reservedOffering(reservation, {
+    const mark = context.markOf(ANY, reservation.id, "reserved") ?? context.markOf(ANY, zone.name, "reserved") ?? zone.full;
+    const inReach = fits && zone.hasSubnet;
+    const offering = reservedOffering(reservation, {
       onDemand: context.catalogue.onDemand[type.name],
       held: context.held?.get(reservation.id) ?? 0,
-      usable: fits && zone.hasAddresses && !marked,
+      usable: inReach && mark === undefined,
       zoneId: zone.hasSubnet ? zone.zoneId : undefined,
     });
+    return inReach && mark !== undefined ? { ...offering, ...unavailableFor(mark) } : offering;
   });
 }

@@ -29,7 +29,10 @@ export function instanceTypesFor(
 ): readonly InstanceType[] {
   const { vmMemoryOverheadPercent, reservedEnis } = settings;
   const marks = unavailable
-    .map(({ instanceType, zone, capacityType, expiresAt }) => `${capacityType}:${instanceType}:${zone}:${expiresAt}`)
+    .map(
+      ({ instanceType, zone, capacityType, expiresAt, cause }) =>
+        `${capacityType}:${instanceType}:${zone}:${expiresAt}:${cause?.code ?? ""}`,
+    )
     .sort();
   const { spec, status, metadata } = nodeClass;
   const { subnets, amis, capacityReservations = [], placementGroup } = status ?? {};

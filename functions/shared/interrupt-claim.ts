@@ -30,7 +30,8 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
     const expiresAt = now() + UNAVAILABLE_MS;
     // An instance that is taken back from a reservation says only that this reservation has no room.
     const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
-    await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
+    const cause = { code: "Interruption", message: `EC2 has just taken back capacity of ${instanceType} in ${zone}` };
+    await store.markUnavailable(cluster.name, [{ ...(mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }), cause }]);
   }
   // Before the planner is woken, so that it does not buy again at once.
   if (kind === "instance_terminated" && record.nodeName === undefined) await recordFailedLaunch(record, "unregistered", deps);

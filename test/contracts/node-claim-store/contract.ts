@@ -384,7 +384,8 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
 
   "an unavailable offering is one until its time, whatever was deleted by then": async (store) => {
     const spot = { instanceType: "m5.large", zone: "us-west-2a", capacityType: "spot", expiresAt: 200 } as const;
-    const other = { ...spot, capacityType: "on-demand", expiresAt: 300 } as const;
+    const cause = { code: "VcpuLimitExceeded", message: "your current vCPU limit of 5" };
+    const other = { ...spot, capacityType: "on-demand", expiresAt: 300, cause } as const;
     await store.markUnavailable(CLUSTER, [spot, other]);
     assert.deepEqual(await store.unavailable(CLUSTER, 199), [other, spot]);
     assert.deepEqual(await store.unavailable(CLUSTER, 200), [other]);

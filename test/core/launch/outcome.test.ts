@@ -81,7 +81,10 @@ describe("readOutcome", () => {
 
   it("offerings without capacity are marked for three minutes, also beside a launched instance", () => {
     const mark = { instanceType: "m5.large", zone: "us-west-2b", capacityType: "spot", expiresAt: NOW + 180_000 };
-    expect(outcome({ instance, errors: [ice, ice] }).unavailable).toEqual([mark]);
+    const cause = { code: ice.code, message: ice.message };
+    expect(outcome({ instance, errors: [ice, ice] }).unavailable).toEqual([{ ...mark, cause }]);
+    const [long] = outcome({ errors: [{ ...ice, message: "x".repeat(5_000) }] }).unavailable;
+    expect(long?.cause?.message).toHaveLength(300);
     const bySubnet = {
       code: "UnfulfillableCapacity",
       message: "m",
@@ -89,9 +92,13 @@ describe("readOutcome", () => {
       subnetId: "subnet-us-west-2a",
       capacityType: "spot",
     } as const;
-    expect(outcome({ errors: [bySubnet] }).unavailable).toEqual([{ ...mark, zone: "us-west-2a" }]);
+    expect(outcome({ errors: [bySubnet] }).unavailable).toEqual([
+      { ...mark, zone: "us-west-2a", cause: { code: "UnfulfillableCapacity", message: "m" } },
+    ]);
     const full = { code: "InsufficientFreeAddressesInSubnet", message: "m", subnetId: "subnet-9", capacityType: "spot" } as const;
-    expect(outcome({ errors: [full] }).unavailable).toEqual([{ ...mark, instanceType: "*", zone: "subnet-9" }]);
+    expect(outcome({ errors: [full] }).unavailable).toEqual([
+      { ...mark, instanceType: "*", zone: "subnet-9", cause: { code: "InsufficientFreeAddressesInSubnet", message: "m" } },
+    ]);
     const role = { code: "AuthFailure.ServiceLinkedRoleCreationNotPermitted", message: "m", capacityType: "spot" } as const;
     expect(outcome({ errors: [role] })).toMatchObject({
       unavailable: [{ instanceType: "*", zone: "*", capacityType: "spot" }],

@@ -176,7 +176,7 @@ describe("an instance in reserved capacity", () => {
     (code) => {
       const errors = [{ code, message: "full", ...place, capacityType: "reserved" as const }];
       const outcome = readOutcome(request, { errors }, NOW, context);
-      expect(outcome.unavailable).toEqual([reservationMark("cr-1", NOW + 180_000)]);
+      expect(outcome.unavailable).toEqual([{ ...reservationMark("cr-1", NOW + 180_000), cause: { code, message: "full" } }]);
       expect(outcome.failure?.kind).toBe("InsufficientCapacity");
     },
   );

@@ -160,7 +160,9 @@ describe("interruption messages", () => {
   it("the reservation that EC2 takes back is marked, not all reserved capacity of its type", async () => {
     const { handler, store } = await scene({ capacityType: "reserved", reservationId: "cr-1" });
     await handler(queued(JSON.stringify(event("capacity-reservation-interruption.json"))));
-    expect(await store.unavailable("c1", NOW)).toEqual([reservationMark("cr-1", NOW + 180_000)]);
+    expect(await store.unavailable("c1", NOW)).toMatchObject([
+      { ...reservationMark("cr-1", NOW + 180_000), cause: { code: "Interruption" } },
+    ]);
   });
 
   it.for([
