@@ -42,4 +42,9 @@ export interface Plan {
   readonly existingNodes: readonly { readonly name: string; readonly pods: readonly string[] }[];
   /** "namespace/name" of a pod to why no node can take it, in words that say what to change. */
   readonly podErrors: Readonly<Record<string, string>>;
+  /**
+   * When the first offering is available again that a pod of `podErrors` waits for, ms since the epoch; absent without
+   * one.
+   */
+  readonly retriedAt?: number;
 }

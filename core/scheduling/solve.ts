@@ -101,6 +101,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
       }))
       .filter((node) => node.pods.length > 0),
     podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
+    ...(explainer.retriedAt !== undefined && { retriedAt: explainer.retriedAt }),
   };
   return planViolation(plan) ? soundPlan(plan) : plan;
 }

@@ -2,31 +2,22 @@
 // text for each class of unplaced pods, for `podErrors`, events and the CLI. The texts are golden
 // (test/core/scheduling/reasons/explain.golden.txt). Must not know: how the search went; nothing here changes a plan.
 
-import { NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import { NODE_POOL } from "../../model/labels.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { ownerOfGroup } from "../../node-pool/foreign-class.ts";
+import { retriedAt, unavailableText } from "../../offerings/unavailable-text.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
-import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { canonical } from "../../requirements/requirement.ts";
-import { incompatibility, intersectAll, type Requirements } from "../../requirements/requirements.ts";
-import { MAX_VALUE_CHARACTERS } from "../../requirements/validation.ts";
+import type { Requirements } from "../../requirements/requirements.ts";
 import type { Attempt } from "../attempt.ts";
-import { keepsFree } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
-import { takenPort } from "../rules/host-ports.ts";
-import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
-import { itemsOf, MAX_ITEMS, type RequirementSet, unwritableItem, valueCharacters } from "../tables/requirement-sets.ts";
 import { contradictionText } from "./contradiction.ts";
-import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
-import { byShareOfLimits, limitText } from "./limits.ts";
-import { minValuesText } from "./min-values.ts";
-import { placesOf } from "./places.ts";
-import { RoomReasons } from "./room.ts";
-import { tolerationText } from "./tolerations.ts";
-import { allowedDomains, NEW_HOST, TopologyReasons } from "./topology.ts";
+import { likelyKey, noSuchPoolText } from "./labels.ts";
+import { FIRST_OF_OFFERINGS, PoolChecks, type PoolVerdict } from "./pool.ts";
+import { TopologyReasons } from "./topology.ts";
+import { unavailableTypes, withUnavailable } from "./unavailable.ts";
 import { unusablePool } from "./unusable-pool.ts";
-import { hostText, volumeText } from "./volumes.ts";
 import { listed } from "./words.ts";
 
 /** Karpenter's sentence, which users search for, and the fix. */
@@ -42,13 +33,6 @@ function textOf(set: Requirements): string {
   return [...set.values()].map(canonical).sort().join();
 }
 
-/** Why a pool cannot place a pod. */
-interface PoolVerdict {
-  /** Index of the check that failed. Of a pod's alternatives, the one that failed last is explained. */
-  readonly stage: number;
-  readonly text: string;
-}
-
 type DefinedPools = Pick<Snapshot, "nodePools" | "otherPools" | "unreadablePools" | "now">;
 
 /**
@@ -60,8 +44,9 @@ type DefinedPools = Pick<Snapshot, "nodePools" | "otherPools" | "unreadablePools
  */
 export class Explainer {
   readonly #attempt: Attempt;
-  readonly #room: RoomReasons;
-  readonly #topology: TopologyReasons;
+  readonly #checks: PoolChecks;
+  /** For pools as they are while no offering is unavailable for a while. */
+  readonly #lastingChecks: PoolChecks;
   /** Templates of the other pools. */
   readonly #templates: readonly Template[];
   /** Pools that cannot launch nodes for pods, each with the reason. */
@@ -72,16 +57,14 @@ export class Explainer {
   readonly #defined: ReadonlySet<string>;
   /** By label key: the key that was probably meant. */
   readonly #likely = new Map<string, string | undefined>();
-  /** By template and requirement set: the pool's types under the set. */
-  readonly #types = new Map<string, Bitset>();
-  /** By template and requirement set: the types by their share of the pool's limits. */
-  readonly #byLimits = new Map<string, readonly number[]>();
+  #retriedAt: number | undefined;
 
   constructor(attempt: Attempt, { nodePools: own, otherPools = [], unreadablePools = new Map(), now }: DefinedPools) {
     const nodePools = [...own, ...otherPools];
     this.#attempt = attempt;
-    this.#room = new RoomReasons(attempt.problem);
-    this.#topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
+    const topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
+    this.#checks = new PoolChecks(attempt, topology, (key) => this.#likelyKey(key));
+    this.#lastingChecks = new PoolChecks(attempt, topology, (key) => this.#likelyKey(key));
     const { templates } = attempt.problem;
     const withTypes = new Set(templates.flatMap(({ name, table }) => (table.types.length > 0 ? [name] : [])));
     const unfit = nodePools.flatMap((pool) => {
@@ -139,146 +122,29 @@ export class Explainer {
     return { ...furthest, text: `${furthest.text} (the nearest of the pod's ${possible.length} required affinity terms)` };
   }
 
-  /**
-   * The first check that fails, in the order in which a claim checks a pod; what higher limits would not help comes
-   * before limits.
-   */
+  /** Where a type would do but for offerings that are unavailable for a while, that is the reason. */
   #why(template: Template, podData: PodData): PoolVerdict {
-    const stages = [
-      () => tolerationText(template, podData),
-      () => this.#labels(template, podData),
-      () => this.#noType(template, podData),
-      () => this.#roomFor(template, podData),
-      () => this.#volumes(template, podData),
-      () => this.#ports(template, podData),
-      () => this.#limits(template, podData),
-      () => this.#topologyText(template, podData),
-      () => minValuesText(template, this.#roomy(template, podData)),
-    ];
-    for (const [stage, check] of stages.entries()) {
-      const text = check();
-      if (text !== undefined) return { stage, text };
-    }
-    return {
-      stage: stages.length,
-      text: "no node suits all of the pod's demands at once: places, company, limits and minValues, each of which could be met by itself",
-    };
+    const verdict = this.#checks.why(template, podData);
+    const lasting = verdict.stage < FIRST_OF_OFFERINGS || verdict.isOpen ? undefined : withUnavailable(template);
+    if (lasting === undefined) return verdict;
+    const other = this.#lastingChecks.why(lasting, podData);
+    if (!other.isOpen) return other;
+    const { types, set } = this.#lastingChecks.suiting(lasting, podData);
+    const unavailable = unavailableTypes(template, types, set);
+    const at = retriedAt(unavailable);
+    if (at === undefined) return verdict;
+    this.#retriedAt = Math.min(at, this.#retriedAt ?? at);
+    return { stage: verdict.stage, text: unavailableText(unavailable) };
   }
 
-  #labels(template: Template, podData: PodData): string | undefined {
-    if (!podData.acceptsNewHost) return hostText(podData);
-    const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
-    if (conflict !== undefined) return conflictText(conflict, (key) => this.#likelyKey(key));
-    const problem = unwritableItem(podData.set.requirements);
-    if (problem !== undefined) return problem;
-    const own = itemsOf(template.set.requirements);
-    if (own > MAX_ITEMS)
-      return `it has ${own} labels and requirements with its class's, and a NodeClaim takes ${MAX_ITEMS} beside its own; remove ${own - MAX_ITEMS}`;
-    const both = intersectAll(template.set.requirements, podData.set.requirements);
-    const items = itemsOf(both);
-    if (items > MAX_ITEMS)
-      return `the pod and the NodePool ask for ${items} labels together, and a NodeClaim takes ${MAX_ITEMS} beside its own`;
-    const characters = valueCharacters(both);
-    return characters <= MAX_VALUE_CHARACTERS
-      ? undefined
-      : `the pod and the NodePool list label values of ${characters} characters together, and a NodeClaim takes ${MAX_VALUE_CHARACTERS}`;
-  }
-
-  #noType(template: Template, podData: PodData): string | undefined {
-    const { table, set, types } = template;
-    const { name, kind } = template.pool.spec.template.spec.nodeClassRef;
-    if (table.types.length === 0) return `its ${kind} ${name} offers no instance types; see its status`;
-    if (isEmpty(types)) return `it has nothing to launch: ${noTypeText(template, set.requirements, fullBitset(table.types.length))}`;
-    const joined = this.#joined(template, podData);
-    if (!isEmpty(this.#typesUnder(template, joined))) return undefined;
-    const wanted = [...joined.requirements].filter(([key]) => podData.set.requirements.has(key) || OFFERING_KEYS.includes(key));
-    return noTypeText(template, new Map(wanted), types);
-  }
-
-  #roomFor(template: Template, podData: PodData): string | undefined {
-    const joined = this.#joined(template, podData);
-    return this.#isRoomy(template, joined, podData)
-      ? undefined
-      : this.#room.text(template, String(joined.id), this.#typesUnder(template, joined), podData);
+  /** When the first offering is tried again that a reason so far names, ms since the epoch. */
+  get retriedAt(): number | undefined {
+    return this.#retriedAt;
   }
 
   #likelyKey(key: string): string | undefined {
     if (!this.#likely.has(key)) this.#likely.set(key, likelyKey(key, this.#defined));
     return this.#likely.get(key);
-  }
-
-  #volumes(template: Template, podData: PodData): string | undefined {
-    const { sets } = this.#attempt.problem;
-    if (podData.volumeSets.length === 0) return undefined;
-    const suits = podData.volumeSets.some((volumes) => {
-      const joined = sets.join(this.#joined(template, podData), volumes);
-      return joined !== undefined && this.#isRoomy(template, joined, podData);
-    });
-    if (suits) return undefined;
-    return volumeText(template, podData, this.#joined(template, podData).requirements);
-  }
-
-  #ports(template: Template, podData: PodData): string | undefined {
-    const { ports } = podData.class;
-    if (ports.length === 0 || this.#roomy(template, podData).some((t) => keepsFree(template, t, ports))) return undefined;
-    const daemons = template.daemonGroups.flatMap((group) => group.daemons);
-    const taker = daemons.find((daemon) => takenPort(ports, daemon.ports) !== undefined);
-    return `the pod needs host port ${takenPort(ports, taker?.ports ?? [])?.port}, which daemonset ${taker?.name} takes on its nodes; change one of them`;
-  }
-
-  #limits(template: Template, podData: PodData): string | undefined {
-    const { limits } = this.#attempt;
-    const left = limits.left(template);
-    if (left === undefined) return undefined;
-    const { id } = this.#joined(template, podData);
-    const types = this.#typesUnder(template, this.#joined(template, podData));
-    const within = limits.typesWithin(template);
-    if (within === template.types || this.#room.isRoomy(template, `${id} within limits`, intersection(types, within), podData))
-      return undefined;
-    return limitText(template, left, () => {
-      const key = `${template.index} ${id}`;
-      const order = this.#byLimits.get(key) ?? byShareOfLimits(template, types);
-      this.#byLimits.set(key, order);
-      return order.find((t) => this.#room.fits(template, t, podData));
-    });
-  }
-
-  #topologyText(template: Template, podData: PodData): string | undefined {
-    const { topology, problem } = this.#attempt;
-    for (const group of podData.hosts) {
-      if (!topology.allows(group, podData, NEW_HOST)) return this.#topology.text(group, podData, []);
-    }
-    let joined = this.#joined(template, podData);
-    for (const group of podData.areas) {
-      const domains = allowedDomains(topology, group, podData, joined.requirements);
-      if (domains === "any") continue;
-      const next = domains.length === 0 ? undefined : problem.sets.join(joined, problem.sets.oneOf(group.key, domains));
-      if (next === undefined || !this.#isRoomy(template, next, podData)) {
-        return this.#topology.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
-      }
-      joined = next;
-    }
-    return undefined;
-  }
-
-  /** The pool's requirements joined with the pod's, which are compatible when this is called. */
-  #joined(template: Template, podData: PodData): RequirementSet {
-    return this.#attempt.problem.sets.join(template.set, podData.set) ?? template.set;
-  }
-
-  #typesUnder(template: Template, set: RequirementSet): Bitset {
-    const key = `${template.index} ${set.id}`;
-    const known = this.#types.get(key) ?? intersection(template.types, template.table.admitted(set));
-    this.#types.set(key, known);
-    return known;
-  }
-
-  #isRoomy(template: Template, set: RequirementSet, podData: PodData): boolean {
-    return this.#room.isRoomy(template, String(set.id), this.#typesUnder(template, set), podData);
-  }
-
-  #roomy(template: Template, podData: PodData): readonly number[] {
-    return this.#room.roomy(template, this.#typesUnder(template, this.#joined(template, podData)), podData);
   }
 }
 

@@ -1,5 +1,4 @@
 import { nearest } from "../../lib/nearest.ts";
-import { rfc3339 } from "../../model/conditions.ts";
 import type { Offering } from "../../model/instance-type.ts";
 import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
 import { admitsOffering, OFFERING_KEYS } from "../../requirements/offerings.ts";
@@ -129,7 +128,7 @@ function offeringText(template: Template, items: readonly Requirement[], types: 
   const matching = offerings.filter(({ offering }) => admits(onOfferings, offering));
   if (matching.length > 0) {
     const shown = matching.map(({ name, offering }) => `${name} ${offering.capacityType} in ${offering.zone}`);
-    return `${none} now${where} (${listed(shown, 3)}): ${whyNot(matching.map(({ offering }) => offering))}`;
+    return `${none} now${where} (${listed(shown, 3)}): no capacity, no price or no subnet there, or no AMI of the EC2NodeClass boots it; allow more types, zones or capacity types`;
   }
   const full = offerings.flatMap(({ offering }) => (isUsedUp(offering) && admitsOffering(onOfferings, offering) ? [offering] : []));
   if (full.length > 0) return `${none} now${where}: ${fullText(full)}`;
@@ -153,12 +152,4 @@ function fullText(offerings: readonly Offering[]): string {
   );
   const distinct = inOrder(new Set(names));
   return `its ${distinct.length === 1 ? "reservation" : "reservations"} ${listed(distinct, 3)}; raise its size, or allow on-demand or spot`;
-}
-
-/** Why offerings are unavailable, with the time of the next try when launches have failed. */
-function whyNot(offerings: readonly Offering[]): string {
-  const back = Math.min(...offerings.map(({ unavailableUntil }) => unavailableUntil ?? Number.POSITIVE_INFINITY));
-  return Number.isFinite(back)
-    ? `launches have just failed for want of capacity, and they are tried again from ${rfc3339(back)}; allow more types, zones or capacity types to be served sooner`
-    : "no capacity, no price or no subnet there, or no AMI of the EC2NodeClass boots it; allow more types, zones or capacity types";
 }

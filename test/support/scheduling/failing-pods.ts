@@ -56,17 +56,31 @@ const boundVolume = (zone: string) => ({
   ],
 });
 const withVolume: PodSpec = { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
-/** The first type of the catalogue and one type whose offerings are all unavailable. */
-const gone = (until?: number): InstanceType =>
-  instanceType("m.small", 2, 8, {
-    offerings: ["zone-a", "zone-b"].map((zone) => ({
-      zone,
-      capacityType: "spot",
-      price: 0.04,
-      available: false,
-      ...(until === undefined ? {} : { unavailableUntil: until }),
-    })),
-  });
+const BACK = Date.parse("2026-01-01T12:03:00Z");
+/** A type whose offerings, one in each zone, are unavailable until BACK for this cause. */
+const unavailable = (
+  type: InstanceType,
+  {
+    zones = ["us-west-2a", "us-west-2b"],
+    ...cause
+  }: { readonly zones?: readonly string[]; readonly code: string; readonly message: string },
+): InstanceType => ({
+  ...type,
+  offerings: type.offerings.map((offering) =>
+    zones.includes(offering.zone) ? { ...offering, available: false, unavailableUntil: BACK, unavailableCause: cause } : offering,
+  ),
+});
+const inZones = (zones: readonly string[], capacityType: "spot" | "on-demand" = "on-demand") =>
+  zones.map((zone) => ({ zone, capacityType, price: 0.1, available: true }));
+const AB = ["us-west-2a", "us-west-2b"];
+const smaller = instanceType("m5.large", 2, 8, { offerings: inZones(AB) });
+const big = instanceType("m5.xlarge", 4, 16, { offerings: inZones(AB) });
+const ICE = { code: "InsufficientInstanceCapacity", message: "We currently do not have sufficient m5.xlarge capacity" };
+const QUOTA = {
+  code: "VcpuLimitExceeded",
+  message:
+    "You have requested more vCPU capacity than your current vCPU limit of 5 allows for the instance bucket that the specified instance type belongs to.",
+};
 const gpuType = instanceType("p.large", 8, 32, { capacity: { "nvidia.com/gpu": "1" } });
 const shy = boundPod("shy", "n1", { cpu: "1" }, apart(ZONE));
 const small = nodeWithClaim("n1");
@@ -307,7 +321,75 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
   [
     "capacity",
     [
-      { name: "offerings whose launches failed", scene: { pods: [pod("web")], instanceTypes: [gone(Date.parse("2026-01-01T12:03:00Z"))] } },
+      {
+        name: "the type that fits has no capacity",
+        scene: { pods: [pod("web", { cpu: "3" })], instanceTypes: [smaller, unavailable(big, ICE)] },
+      },
+      {
+        name: "a quota of the account",
+        scene: { pods: [pod("web", { cpu: "1" })], instanceTypes: [unavailable(smaller, QUOTA), unavailable(big, QUOTA)] },
+      },
+      {
+        name: "a pod that is too large for every type, whatever can be had",
+        scene: { pods: [pod("web", { cpu: "5" })], instanceTypes: [smaller, unavailable(big, ICE)] },
+      },
+      {
+        name: "a limit that the type without capacity exceeds, too",
+        scene: {
+          pods: [pod("web", { cpu: "3" })],
+          nodePools: [nodePool("default", { limits: { cpu: "3" } })],
+          instanceTypes: [smaller, unavailable(big, ICE)],
+        },
+      },
+      {
+        name: "a subnet without free addresses",
+        scene: {
+          pods: [pod("web", { cpu: "1" })],
+          instanceTypes: [
+            unavailable(smaller, {
+              code: "InsufficientFreeAddressesInSubnet",
+              message: "There are not enough free addresses in subnet 'subnet-0a1b' to satisfy the requested number of instances.",
+            }),
+          ],
+        },
+      },
+      {
+        name: "a zone shift and a lack of spot capacity",
+        scene: {
+          pods: [pod("web", { cpu: "1" })],
+          instanceTypes: [
+            unavailable(instanceType("m5.large", 2, 8, { offerings: [...inZones(AB), ...inZones(AB, "spot")] }), {
+              code: "ZonalShift",
+              message: "a zonal shift moves the cluster away from us-west-2a",
+              zones: ["us-west-2a"],
+            }),
+          ].map((type) => unavailable(type, { code: "UnfulfillableCapacity", message: "", zones: ["us-west-2b"] })),
+        },
+      },
+      {
+        name: "a mark of an earlier version, which has no cause",
+        scene: {
+          pods: [pod("web")],
+          instanceTypes: [
+            { ...smaller, offerings: smaller.offerings.map((one) => ({ ...one, available: false, unavailableUntil: BACK })) },
+          ],
+        },
+      },
+      {
+        name: "a volume in a zone without capacity",
+        scene: {
+          pods: [pod("web", { cpu: "1" }, withVolume)],
+          ...boundVolume("us-west-2a"),
+          instanceTypes: [unavailable(smaller, { ...ICE, zones: ["us-west-2a"] })],
+        },
+      },
+      {
+        name: "a spread that wants a zone without capacity",
+        scene: {
+          pods: pods(2, "web", { cpu: "1" }, spread(ZONE)).map((one) => ({ ...one, metadata: { ...one.metadata, ...labels } })),
+          instanceTypes: [unavailable(smaller, { ...ICE, zones: ["us-west-2a"] })],
+        },
+      },
       {
         name: "a zone whose offerings are gone",
         scene: {
