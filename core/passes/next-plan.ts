@@ -25,17 +25,28 @@ export function joining(records: readonly NodeClaimRecord[], now: number): reado
   );
 }
 
+/** When something that pods wait for ends by itself, each in ms since the epoch. */
+interface WaitEnds {
+  /** Pods of NodeClaims that the API server has refused are planned again. */
+  readonly refusedUntil?: number | undefined;
+  /** The first offering is tried again that could serve some of them (Plan.retriedAt). */
+  readonly retriedAt?: number | undefined;
+}
+
 /**
  * When pods that a plan has left are planned for again without an event, ms since the epoch; undefined when only an
  * event or the sweep can change the plan. While a NodeClaim is on its way, what it leaves of its NodePool's limits,
  * which pods it will take and whether it comes at all is still open. The times of all plans fall on one raster, so that
- * many plans in a short time lead to one more.
- * @param refusedUntil when pods of NodeClaims that the API server has refused are planned again, ms since the epoch
+ * many plans in a short time lead to one more; the end of a wait is met to the second.
  */
-export function nextPlan(records: readonly NodeClaimRecord[], now: number, refusedUntil?: number): number | undefined {
+export function nextPlan(records: readonly NodeClaimRecord[], now: number, { refusedUntil, retriedAt }: WaitEnds = {}): number | undefined {
   const isJoining = joining(records, now).length > 0;
-  const from = isJoining ? now + MIN_WAIT_MS : refusedUntil === undefined ? undefined : Math.max(refusedUntil, now + MIN_WAIT_MS);
-  return from === undefined ? undefined : Math.ceil(from / PLAN_PERIOD_MS) * PLAN_PERIOD_MS;
+  const earliest = now + MIN_WAIT_MS;
+  const from = isJoining ? earliest : refusedUntil === undefined ? undefined : Math.max(refusedUntil, earliest);
+  const onRaster = from === undefined ? [] : [Math.ceil(from / PLAN_PERIOD_MS) * PLAN_PERIOD_MS];
+  const atEnd = retriedAt === undefined ? [] : [Math.ceil(Math.max(retriedAt, earliest) / 1_000) * 1_000];
+  const times = [...onRaster, ...atEnd];
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /**

@@ -5,14 +5,16 @@ import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 
 /**
- * Has pods that a plan has left planned for again while NodeClaims are on their way. kube-scheduler says only once that
- * a pod fits nowhere, and that event may be lost. However many plans ask for the same time, one wake-up is sent.
+ * Has pods that a plan has left planned for again while NodeClaims are on their way, and when the first offering that
+ * they wait for is tried again. kube-scheduler says only once that a pod fits nowhere, and that event may be lost.
+ * However many plans ask for the same time, one wake-up is sent.
  */
 export async function planAgain(
   { records, refusedUntil }: Pick<ClusterState, "records" | "refusedUntil">,
   deps: ClusterDeps,
+  retriedAt?: number,
 ): Promise<void> {
-  const at = nextPlan(records, deps.now(), refusedUntil);
+  const at = nextPlan(records, deps.now(), { refusedUntil, retriedAt });
   if (at !== undefined) await planAt(at, deps);
 }
 

@@ -150,7 +150,7 @@ async function writePlan(
   const zones = podsByEffectiveZone(snapshot, pending.pods, deps.settings);
   reportPlan({ plan, real, final, records, pending, zones }, deps, tookMs);
   await writeIntents(lease, { records, history: historyOf(plan, records, snapshot) }, deps);
-  if (Object.keys(real.podErrors).length > 0) await planAgain({ ...state, records: known }, deps);
+  if (Object.keys(real.podErrors).length > 0) await planAgain({ ...state, records: known }, deps, plan.retriedAt);
   return { kind: "planned", plan, final, records };
 }
 

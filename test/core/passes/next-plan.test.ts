@@ -25,3 +25,19 @@ it("many plans within a short time ask for one more, which is five to fifteen se
   for (const [now, look] of looks) expect(look - now).toSatisfy((wait: number) => wait >= 5_000 && wait <= 15_000);
   expect(new Set(looks.map(([, look]) => look)).size).toBeLessThanOrEqual(4);
 });
+
+it.for([
+  { what: "an offering that comes back", ends: { retriedAt: at(42) }, want: 42 },
+  { what: "one that comes back within a second", ends: { retriedAt: at(42) - 300 }, want: 42 },
+  { what: "one that comes back at once", ends: { retriedAt: at(1) }, want: 5 },
+  { what: "one that comes back before refused pods are planned again", ends: { retriedAt: at(12), refusedUntil: at(60) }, want: 12 },
+  { what: "one that comes back after them", ends: { retriedAt: at(72), refusedUntil: at(60) }, want: 60 },
+  {
+    what: "one that comes back while a NodeClaim is on its way",
+    ends: { retriedAt: at(72) },
+    records: [record({ createdAt: NOW })],
+    want: 10,
+  },
+])("for $what, pods are planned for again after $want s", ({ ends, records = [], want }) => {
+  expect(nextPlan(records, NOW, ends)).toBe(at(want));
+});
