@@ -66,7 +66,7 @@ const REASONS: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ["InsufficientFreeAddressesInSubnet", /InsufficientFreeAddressesInSubnet/],
 ];
 
-/** The condition reason for an error text; LaunchFailed for an unknown text. */
-export function failureReason(message: string): string {
-  return REASONS.find(([, pattern]) => pattern.test(message))?.[0] ?? "LaunchFailed";
+/** The condition reason for an error text; LaunchFailed, or `otherwise`, for an unknown text. */
+export function failureReason(message: string, otherwise = "LaunchFailed"): string {
+  return REASONS.find(([, pattern]) => pattern.test(message))?.[0] ?? otherwise;
 }

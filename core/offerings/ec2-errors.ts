@@ -139,6 +139,15 @@ export function remedyFor(said: SaidError, subject: Subject = {}): string {
   return typeof remedy === "string" ? remedy : remedy(subject, said);
 }
 
+/** What to do about a text of errors, "CODE: MESSAGE; CODE: MESSAGE": the first remedy that is known, or "". */
+export function remedyForText(text: string, subject: Subject = {}): string {
+  for (const [, code = "", message = ""] of text.matchAll(/(?:^|; )([A-Z][\w.]+): ((?:(?!; [A-Z][\w.]+: ).)*)/gs)) {
+    const remedy = remedyFor({ code, message }, subject);
+    if (remedy !== "") return remedy;
+  }
+  return "";
+}
+
 /** What EC2 said: "EC2 says VcpuLimitExceeded: You have requested …". */
 export function saidText({ code, message }: SaidError): string {
   const text = message.replace(/\.$/, "");

@@ -233,6 +233,36 @@ describe("failures of EC2", () => {
     lab.close();
   });
 
+  it("a quota is named on NodeClaim and pod, and its pods are planned again in the moment in which the marks end", async () => {
+    const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+    const conditions: Condition[] = [];
+    lab.world.store.onChange(({ object }) => {
+      if (object.kind === "NodeClaim")
+        conditions.push(...((object["status"] as { conditions?: Condition[] } | undefined)?.conditions ?? []));
+    });
+    lab.cloud.outages.push({ until: lab.world.clock.now() + 2 * MINUTE, code: "VcpuLimitExceeded" });
+    scale(lab, 2);
+    await pass(lab, MINUTE);
+    const said = (reason: string) => lab.world.events.findLast((event) => event.reason === reason)?.message ?? "";
+    for (const text of [
+      said("FailedScheduling"),
+      said("InsufficientCapacityError"),
+      conditions.findLast(({ type, message }) => type === "Launched" && message !== "")?.message ?? "",
+    ]) {
+      expect(text).toContain("EC2 says VcpuLimitExceeded");
+      expect(text).toContain("L-1216C47A");
+      expect(text).not.toContain("allow more types");
+    }
+    const marks = await lab.deps.store.unavailable(lab.world.cluster, lab.world.clock.now());
+    const end = Math.min(...marks.map(({ expiresAt }) => expiresAt));
+    const launches = lab.calls.get("fleet.launch");
+    await pass(lab, end - lab.world.clock.now() - SECOND);
+    expect(lab.calls.get("fleet.launch")).toBe(launches);
+    await pass(lab, 5 * SECOND);
+    expect(lab.calls.get("fleet.launch")).toBe((launches ?? 0) + 1);
+    lab.close();
+  });
+
   it("a subnet without free addresses is avoided for another subnet of its zone, without repeated launches", async () => {
     const lab = createLab(OPTIONS);
     const first = [...lab.cloud.subnets];

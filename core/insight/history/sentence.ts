@@ -3,6 +3,7 @@ import { span } from "../../lib/duration.ts";
 import type { TriedInstead } from "../../model/command-record.ts";
 import type { DisruptedNode, HistoryEntry, LaunchFailed, Planned, PodsNominated, PodsWaited, Removed } from "../../model/history-entry.ts";
 import { perHour } from "../../model/prices.ts";
+import { remedyForText } from "../../offerings/ec2-errors.ts";
 import { pauseText } from "../../pause/pause.ts";
 import { counted, dollars, kindOf, someOf, whyItEnds } from "./words.ts";
 
@@ -87,8 +88,10 @@ function plannedText({ reason, commandId, pods, podCount, waitedMs, requests, ch
 }
 
 function launchFailedText({ reason, message, unavailable, attempt }: LaunchFailed): string {
+  const remedy = remedyForText(message, unavailable[0] as Parameters<typeof remedyForText>[1]);
+  const fix = remedy === "" ? "" : `; ${remedy}`;
   const left = unavailable.length === 0 ? "" : `; left out for now: ${someOf(unavailable.map(kindOf), unavailable.length, 4)}`;
-  return `no machine at attempt ${Math.max(attempt, 1)} (${reason})${message === "" ? "" : `: ${message}`}${left}`;
+  return `no machine at attempt ${Math.max(attempt, 1)} (${reason})${message === "" ? "" : `: ${message}`}${fix}${left}`;
 }
 
 function triedText(tried: readonly TriedInstead[], count: number): readonly string[] {

@@ -1,17 +1,23 @@
 import { logEvent } from "#core/announcements/log-events.ts";
 import { launchFailed } from "#core/history/claim-entries.ts";
+import { failureReason } from "#core/launch/failure.ts";
 import type { LaunchError } from "#core/launch/fleet-request.ts";
 import { withConditions } from "#core/lifecycle/claim-status.ts";
 import { claimLogFields, machineFields } from "#core/lifecycle/log-fields.ts";
+import { INSTANCE_TYPE } from "#core/model/labels.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { remedyForText } from "#core/offerings/ec2-errors.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { publishOnce } from "../../shared/publish-once.ts";
 import { writeTermination } from "../../shared/terminate-claim.ts";
 import { writeStatus } from "../../shared/write-status.ts";
 import { type Performed, requeue } from "../claim-state.ts";
 
+/** Longest part of EC2's own text in a condition. */
 const MAX_MESSAGE_LENGTH = 300;
+/** The API server takes 1,024 bytes of an event's message. */
+const MAX_EVENT_LENGTH = 900;
 
 /**
  * Terminates a NodeClaim for which there is no capacity, so that its pods are planned again; any other refusal is
@@ -24,13 +30,17 @@ export async function refuse(
   deps: LifecycleDeps,
 ): Promise<Performed> {
   logEvent(deps.log, "failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
+  const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
   if (kind === "Refused") {
+    const remedy = remedyForText(message, subjectOf(claim, deps));
+    const text = `${shortened(message, MAX_MESSAGE_LENGTH)}${remedy === "" ? "" : `; ${remedy}`}`;
     await deps.store.update({ ...record, launchFailedAt: deps.now() }, [launchFailed(record, deps.now(), { reason, message })]);
-    const text = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}...` : message;
-    const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message: text }]);
-    await writeStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } }, claim.status?.conditions, deps);
+    await writeNotLaunched(claim, reason, text, deps);
+    await publishOnce({ type: "Warning", reason, message: text, about }, deps);
     return requeue();
   }
+  const text = shortened(message, MAX_EVENT_LENGTH);
+  if (kind === "InsufficientCapacity") await writeNotLaunched(claim, failureReason(message, reason), text, deps);
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
   // This very version, without the launch: terminateClaim would read the record again, and termination would look for
   // an instance that never existed.
@@ -39,9 +49,23 @@ export async function refuse(
     { kind: "provision", cluster: deps.cluster.name, cause: "NodeClaimTerminating", detail: `${terminal} ${record.name}` },
   ]);
   if (kind === "InsufficientCapacity") {
-    const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
-    const text = `NodeClaim ${record.name} event: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
-    await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: text, about }, deps);
+    const event = `NodeClaim ${record.name} event: ${text}`;
+    await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: event, about }, deps);
   }
   return requeue();
 }
+
+/** Says on the NodeClaim why it has not been launched. A NodeClaim that is gone needs none. */
+async function writeNotLaunched(claim: NodeClaim, reason: string, message: string, deps: LifecycleDeps): Promise<void> {
+  const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message }]);
+  await writeStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } }, claim.status?.conditions, deps);
+}
+
+/** What the NodeClaim's launch is about: the region, and one of its types for the quota that bounds it. */
+function subjectOf({ spec }: NodeClaim, { cluster }: LifecycleDeps): { readonly instanceType?: string; readonly zone?: string } {
+  const instanceType = spec.requirements.find(({ key }) => key === INSTANCE_TYPE)?.values?.[0];
+  const zone = cluster.arn?.split(":")[3];
+  return { ...(instanceType !== undefined && { instanceType }), ...(zone !== undefined && { zone }) };
+}
+
+const shortened = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}...` : text);

@@ -71,6 +71,26 @@ export const FAULTS: readonly Fault[] = [
     within: LOOK,
   },
   {
+    name: "look-at-the-end-of-marks",
+    rule: "pods that wait for an offering are planned again when its mark ends",
+    edits: [
+      {
+        file: "functions/provision/plan.ts",
+        find: "await planAgain({ ...state, records: known }, deps, plan.retriedAt);",
+        replace: "await planAgain({ ...state, records: known }, deps);",
+      },
+    ],
+    foundBy: "unit",
+    within: LOST_LAUNCHES,
+  },
+  {
+    name: "marks-without-cause",
+    rule: "what EC2 said about a launch reaches the NodeClaim and the pods",
+    edits: [{ file: "core/launch/marks.ts", find: "{ ...offering, cause: causeOf(error) }", replace: "offering" }],
+    foundBy: "unit",
+    within: LOST_LAUNCHES,
+  },
+  {
     name: "reserved-first",
     rule: "reserved capacity is used before on-demand and spot",
     edits: [{ file: "core/launch/filter.ts", find: "let paid = reservedFirst(usable);", replace: "let paid = unreserved(usable);" }],

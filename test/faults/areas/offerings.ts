@@ -109,7 +109,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "shifted-zone",
     rule: "a mark on a zone covers every type in it",
-    edits: [{ file: "core/offerings/unavailable.ts", find: "until.get(key(ANY, zone, capacityType)) ??", replace: "" }],
+    edits: [{ file: "core/offerings/unavailable.ts", find: "known.get(key(ANY, zone, capacityType)) ??", replace: "" }],
     foundBy: "unit",
     within: SHIFT,
   },
