@@ -3,6 +3,7 @@ import { doctorCommand } from "#installer/checks/doctor-command.ts";
 import { statusCommand } from "#installer/checks/status-command.ts";
 import { installCommand } from "#installer/install/command.ts";
 import { adoptCommand } from "#installer/migrate/command.ts";
+import { pauseCommand, resumeCommand } from "#installer/pause/command.ts";
 import { uninstallCommand } from "#installer/uninstall/command.ts";
 import { upgradeCommand } from "#installer/upgrade/command.ts";
 import type { Command } from "#terminal/command.ts";
@@ -32,6 +33,8 @@ export const COMMANDS: readonly Command[] = [
   statusCommand,
   doctorCommand,
   upgradeCommand,
+  pauseCommand,
+  resumeCommand,
   whyCommand,
   historyCommand,
   reportCommand,

@@ -50,7 +50,7 @@ const KEEPS_BUSY: ReadonlySet<string> = new Set([
 
 /** Commands whose answer is text, unless they are asked for JSON. */
 const READ_BY_PEOPLE: ReadonlySet<string> = new Set([
-  ...["install", "adopt", "status", "doctor", "upgrade", "uninstall", "why", "history", "what-if", "cost", "rebuild"],
+  ...["install", "adopt", "status", "doctor", "upgrade", "pause", "resume", "uninstall", "why", "history", "what-if", "cost", "rebuild"],
 ]);
 
 /** Long lines are broken on a terminal; in a pipe they stay whole, and JSON does everywhere. */

@@ -11,7 +11,7 @@ import type { ClaimState } from "./claim-state.ts";
 
 type ViewDeps = Pick<
   LifecycleDeps,
-  "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "log" | "now" | "invocation" | "hasEventSource"
+  "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "log" | "now" | "invocation" | "hasEventSource" | "isLeaving"
 >;
 
 /**

@@ -12,12 +12,11 @@ import {
   pauseText,
   seenDocument,
 } from "#core/pause/pause.ts";
-import { PAUSE_AGE_MS } from "#core/pause/voluntary.ts";
 import { UnreadableRecordError } from "#core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
 
-type PauseDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "memory" | "log" | "now">;
+type PauseDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "memory" | "log" | "now" | "isLeaving">;
 
 const LOG_WINDOW_MS = 10 * 60_000;
 const EVENT_WINDOW_MS = 60 * 60_000;
@@ -30,11 +29,15 @@ export async function pausedFor(scope: PauseScope, deps: PauseDeps): Promise<Pau
   return pauseOf(await readPauses(deps), scope, deps.now());
 }
 
-/** All pauses of the cluster, in force or not, as they were at most PAUSE_AGE_MS ago. */
-export async function readPauses(deps: PauseDeps, maxAgeMs = PAUSE_AGE_MS): Promise<readonly Pause[]> {
+/**
+ * All pauses of the cluster, in force or not, as they were at most PAUSE_AGE_MS ago. None of a cluster that is being
+ * taken from the stack: a person has asked for the end of its nodes.
+ */
+export async function readPauses(deps: PauseDeps): Promise<readonly Pause[]> {
+  if (deps.isLeaving) return [];
   const { memory, now } = deps;
   const asked = now();
-  const known = memory.recall("pauses", asked, { maxAgeMs });
+  const known = memory.recall("pauses", asked);
   if (known !== undefined) return known;
   const [fromTable, fromCluster] = await Promise.all([readDocument(pauseDocument(deps.cluster.name), deps), readConfigMap(deps)]);
   const pauses = [fromTable, fromCluster].filter((pause) => pause !== undefined);

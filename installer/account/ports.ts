@@ -203,7 +203,7 @@ export interface LeftBehind {
 /** The records of a cluster, as far as they are ended here. */
 export type Records = Pick<
   NodeClaimStore,
-  "list" | "remove" | "commands" | "removeCommand" | "acquireLease" | "renewLease" | "releaseLease"
+  "getDocument" | "list" | "remove" | "commands" | "removeCommand" | "acquireLease" | "renewLease" | "releaseLease"
 >;
 
 /** Everything behind the installer. */
@@ -242,7 +242,9 @@ export type InstallPorts = Pick<
   "synthesize" | "synthesizeAdded" | "account" | "bucket" | "stacks" | "clusterApi" | "clusterRecords" | "eventSources" | "secret" | "sleep"
 >;
 
-export type UpgradePorts = InstallPorts & Pick<InstallerPorts, "changeSets" | "inspector" | "live" | "confirm" | "now">;
+export type UpgradePorts = InstallPorts &
+  Pick<InstallerPorts, "changeSets" | "inspector" | "live" | "confirm" | "now"> &
+  Pick<InstallationPorts, "records">;
 
 export type UninstallPorts = InstallPorts &
   Pick<InstallerPorts, "leftBehind" | "confirm" | "now"> & { readonly records: (table: string) => Records };
@@ -252,6 +254,7 @@ export interface InstallationPorts extends Pick<InstallerPorts, "account" | "sec
   readonly stacks: Pick<Stacks, "describe" | "resources" | "metadata">;
   readonly clusterRecords: (table: string) => Pick<ClusterRecords, "list">;
   readonly clusterApi: (cluster: string) => Pick<ClusterApi, "observe" | "list" | "find">;
+  readonly records: (table: string) => Pick<NodeClaimStore, "getDocument">;
 }
 
 export interface AdoptPorts extends Pick<InstallerPorts, "instances" | "sleep" | "now" | "newId"> {

@@ -1,3 +1,4 @@
+import type { Pause } from "#core/model/pause.ts";
 import { type ClusterObjects, clusterObjects } from "../account/objects.ts";
 import type { InstallationPorts, LoggedError } from "../account/ports.ts";
 import { isSwept, partsOf, type StackParts } from "../account/stack-parts.ts";
@@ -5,6 +6,7 @@ import type { StackState } from "../account/stack-state.ts";
 import { notifyUrls } from "../account/webhook.ts";
 import { type InClusterFacts, LEAST_ALLOCATED, type Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
+import { observedPauses } from "./paused.ts";
 import { type ServedFacts, servedFacts } from "./served-line.ts";
 
 /** An answer about one thing of several. */
@@ -35,6 +37,7 @@ export interface State {
   /** What the cluster's webhook calls, without the secret at its end; undefined when none is registered. */
   readonly webhook: Observed<readonly string[] | undefined>;
   readonly inCluster: Observed<InClusterFacts>;
+  readonly pauses: Observed<readonly Pause[]>;
   readonly objects: Observed<ClusterObjects>;
   /** How kube-scheduler scores nodes (ClusterFacts.scoring). */
   readonly scoring: Observed<string>;
@@ -49,7 +52,7 @@ const SWEEPS_MS = 30 * 60_000;
 /** Asks an account and a cluster how the functions do. Changes nothing, and rejects for no missing answer. */
 export async function observeState(
   { cluster, stackName }: { readonly cluster: string; readonly stackName: string },
-  { account, stacks, clusterRecords, clusterApi, inspector, now: clock }: InstallationPorts,
+  { account, stacks, clusterRecords, clusterApi, inspector, records, now: clock }: InstallationPorts,
 ): Promise<State> {
   const now = clock();
   const api = clusterApi(cluster);
@@ -86,6 +89,7 @@ export async function observeState(
         return points.findLast(({ value }) => value > 0)?.at;
       },
     ),
+    pauses: await observedPauses(cluster, stack, { clusterApi, records, now: clock }),
     prices: table === undefined ? { error: "there is no table" } : await observed(inspector.pricesAsOf(table)),
   };
 }

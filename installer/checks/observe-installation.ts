@@ -1,4 +1,5 @@
 import { isTokenOf } from "#adapters/lambda/path-token.ts";
+import type { Pause } from "#core/model/pause.ts";
 import { FUNCTIONS } from "#infra/functions.ts";
 import { manifests } from "#infra/manifests.ts";
 import { type ClusterObjects, clusterObjects } from "../account/objects.ts";
@@ -9,6 +10,7 @@ import { objectsOf } from "../install/apply-manifests.ts";
 import { type Facts, nodeRoleOf, type Observed, type Wanted } from "./facts.ts";
 import { observe, observed } from "./observe-account.ts";
 import { type LiveFacts, observeLive } from "./observe-live.ts";
+import { observedPauses } from "./paused.ts";
 import { type ServedFacts, servedFacts } from "./served-line.ts";
 
 /** A quota of EC2 and how much of it is used, in vCPUs. */
@@ -42,6 +44,7 @@ export interface DoctorFacts extends Facts {
   readonly objects: Observed<ClusterObjects>;
   readonly stackName: string;
   readonly served: Observed<ServedFacts>;
+  readonly pauses: Observed<readonly Pause[]>;
   /** CRDs, ClusterRoles, Roles, bindings and FlowSchemas. */
   readonly applied: readonly Applied[];
   /** Undefined when no webhook is registered. */
@@ -88,6 +91,7 @@ export async function examine(
     ...facts,
     ...{ now, objects, stackName },
     served: await servedFacts({ cluster, stackName }, facts.stack, ports),
+    pauses: await observedPauses(cluster, facts.stack, ports),
     applied: await Promise.all(wanted.map(async (object) => ({ wanted: object, found: await observed(api.find(object)) }))),
     webhook: await observed(webhookFacts(outputs, ports, cluster)),
     functionEntries: await Promise.all(

@@ -8,6 +8,7 @@ import * as installation from "./installation.ts";
 import * as live from "./live.ts";
 import type { State } from "./observe-health.ts";
 import type { DoctorFacts } from "./observe-installation.ts";
+import { paused } from "./paused.ts";
 import * as preFlight from "./pre-flight.ts";
 import { servedLine } from "./served-line.ts";
 import { stack } from "./stack.ts";
@@ -46,6 +47,7 @@ export const CHECKS: readonly Check[] = [
   { name: "public URL", install: preFlight.publicUrl, upgrade: preFlight.publicUrl },
   { name: "stack", install: preFlight.wantedStack, status: (seen) => stack(seen), doctor: (seen) => stack(seen), adopt: adoption.stack },
   { name: "its place in the stack", status: servedLine, doctor: servedLine },
+  { name: "pause", status: paused, doctor: paused },
   { name: "functions", status: health.functions },
   { name: "dead-letter queues", status: health.deadLetters },
   { name: "sweep", status: health.sweep },

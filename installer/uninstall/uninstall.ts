@@ -5,6 +5,8 @@ import { InputError } from "#terminal/input-error.ts";
 import type { ClusterApi, InstallPorts, KubeObject, UninstallPorts } from "../account/ports.ts";
 import { servingOf } from "../account/serving.ts";
 import { isOurs } from "../account/stack-state.ts";
+import { observedPauses, paused } from "../checks/paused.ts";
+import { checkLines } from "../checks/verdict.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
 import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../migrate/karpenter-deployment.ts";
 import { uninstallGone } from "./gone.ts";
@@ -49,6 +51,7 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
     return { output: "", isUsable: obstacle === undefined, ...(obstacle !== undefined && { messages: [obstacle] }) };
   }
   if (obstacle !== undefined) throw new InputError(obstacle);
+  await sayPaused(cluster, found, ports, print);
   const objects = objectsOf(manifests({ cluster }));
   const definitions = objects.filter(isDefinition);
   const rights = objects.filter((object) => !isDefinition(object));
@@ -75,6 +78,13 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
   if (templates > 0) print(`${templates} launch ${templates === 1 ? "template" : "templates"} removed`);
   if (!isLast) await forget(options, found, ports, print);
   return { output: `${farewell(options, found)}\n` };
+}
+
+/** Says what pauses the cluster: nothing is held of a cluster that leaves its stack. */
+async function sayPaused(cluster: string, { stack }: Found, ports: UninstallPorts, print: Print): Promise<void> {
+  const pauses = await observedPauses(cluster, { value: stack }, ports);
+  for (const line of checkLines(paused({ cluster, now: ports.now(), pauses }) ?? []))
+    print(`${line}; the pause ends, because the cluster leaves the stack`);
 }
 
 const isDefinition = ({ kind }: KubeObject): boolean => kind === "CustomResourceDefinition";

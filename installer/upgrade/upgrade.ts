@@ -14,6 +14,7 @@ import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
 import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 import { doctor } from "../checks/doctor.ts";
 import { observe } from "../checks/observe-account.ts";
+import { observedPauses, paused } from "../checks/paused.ts";
 import { checkAll } from "../checks/table.ts";
 import { type CheckResult, checkLines } from "../checks/verdict.ts";
 import { deployAddedStack, readDeployedCluster } from "../install/added-stack.ts";
@@ -60,6 +61,7 @@ export async function upgrade(options: UpgradeOptions, ports: UpgradePorts, prin
   const found = await find(options, ports, print);
   const results = await check(options, found, ports);
   for (const line of checkLines(results)) print(line);
+  await sayPaused(found, ports, print);
   const faults = results.filter(({ level }) => level === "fault").length;
   const unmet = `${faults === 1 ? "one check fails" : `${faults} checks fail`}, so nothing was changed; fix the items marked FAULT, then run the command again`;
   if (faults > 0) throw new InputError(unmet);
@@ -114,6 +116,15 @@ async function find({ cluster, stackName, settings: given }: UpgradeOptions, por
     settings: { ...settings, stackName, ...(keepsRole && { createNodeRoles: true }) },
     clusters: cluster === undefined ? reached : [cluster, ...reached.filter((name) => name !== cluster)],
   };
+}
+
+/** Says which clusters are paused: an upgrade changes nothing of that. */
+async function sayPaused({ stack, clusters }: Found, ports: UpgradePorts, print: Print): Promise<void> {
+  for (const cluster of clusters) {
+    const pauses = await observedPauses(cluster, { value: stack }, ports);
+    const lines = checkLines(paused({ cluster, now: ports.now(), pauses }) ?? []);
+    for (const line of lines) print(`${line}; the upgrade leaves cluster ${cluster} paused`);
+  }
 }
 
 /** The checks of install that a deployed stack may fail too, then what only an upgrade can break. */

@@ -21,6 +21,7 @@ const [
   { doctor },
   { upgrade },
   { uninstall },
+  { pause, resume },
   { adopt },
   { adoptionTable },
   { accountCheck },
@@ -33,6 +34,7 @@ const [
   import("#installer/checks/doctor.ts"),
   import("#installer/upgrade/upgrade.ts"),
   import("#installer/uninstall/uninstall.ts"),
+  import("#installer/pause/pause.ts"),
   import("#installer/migrate/adopt.ts"),
   import("#installer/migrate/table.ts"),
   import("#installer/account-check/run.ts"),
@@ -117,6 +119,20 @@ for (const [state, installed] of Object.entries({ healthy: new Installed(), brok
 await keep(
   ["upgrade", "--dry-run"],
   standIn("upgrade", (_args, print) => upgrade({ ...where, yes: true, dryRun: true }, new Older().upgradePorts(), print)),
+);
+const held = new Installed();
+const pausing = { ...held.installationPorts(), records: () => held.records };
+await keep(
+  ["pause"],
+  standIn("pause", () => pause({ ...where, only: undefined, forMs: 7_200_000, reason: "the AMI of 2026-11 crashes pods" }, pausing)),
+);
+await keep(
+  ["status", "paused"],
+  standIn("status", () => status({ ...where, json: false }, held.installationPorts())),
+);
+await keep(
+  ["resume"],
+  standIn("resume", () => resume(where, pausing)),
 );
 const leaving = { ...where, drain: true, keepNodes: false, startKarpenter: false, yes: true };
 for (const dryRun of [true, false])

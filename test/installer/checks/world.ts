@@ -55,7 +55,7 @@ export class Installed extends World {
   installationPorts(changed: Partial<InstallationPorts["account"]> = {}): InstallationPorts {
     const { account, stacks, clusterApi, clusterRecords, secret } = this.ports(changed);
     return {
-      ...{ account, clusterApi, clusterRecords, secret, now: () => NOW },
+      ...{ account, clusterApi, clusterRecords, secret, now: () => NOW, records: () => this.records },
       stacks: {
         ...stacks,
         describe: async (name) => {

@@ -106,7 +106,17 @@ const CHECKS: readonly (readonly [string, () => Promise<void>])[] = [
       const inspector = awsInspector(ministack.region, () => caller);
       const options = { cluster: "c1", region: ministack.region, stackName: "karpenter-serverless", json: false };
       const live = liveSettings(ministack.region, () => caller);
-      const { output } = await status(options, { account, clusterApi, clusterRecords, stacks, secret, inspector, live, now: Date.now });
+      const { output } = await status(options, {
+        account,
+        live,
+        clusterApi,
+        clusterRecords,
+        stacks,
+        secret,
+        inspector,
+        now: Date.now,
+        records: () => embeddedNodeClaimStore(),
+      });
       lines = output.split("\n");
       console.log(output);
       has(`ok     stack: karpenter-serverless ${VERSION}`);

@@ -36,7 +36,7 @@ export class Older extends Installed {
     let looks = 0;
     return {
       ...ports,
-      ...{ inspector, live, now: () => this.now, confirm: async () => this.agrees },
+      ...{ inspector, live, now: () => this.now, confirm: async () => this.agrees, records: () => this.records },
       changeSets: {
         create: (_, __, templateUrl) =>
           this.call(() => {
