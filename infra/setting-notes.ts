@@ -27,6 +27,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   CLUSTER_NAME: "must be the cluster that `clusters` names; with several clusters it is refused",
   CONSOLIDATION_HORIZON:
     "within this time a saving must have repaid its disruption, or it is left; `none` asks for no such thing, as Karpenter",
+  DISRUPTION_RATE:
+    "the share of a cluster's nodes, at least ten, that may be ended within a time, over all NodePools, where pods must move; it doubles as long as the pods that moved are well ([limits](limits.md#the-disruption-rate)); `off` for no limit, as Karpenter",
   CONSOLIDATION_POD_COST:
     "USD that moving one pod of eviction cost 1 counts as, and ending one node; without effect while the horizon is `none`",
   LAUNCH_TOGETHER:

@@ -1,3 +1,6 @@
+import { readRate } from "#core/disruption/limits/rate-limit.ts";
+import type { RateSetting } from "#core/disruption/settings.ts";
+import { parseDuration } from "#core/lib/duration.ts";
 import { type CapsByCluster, EACH } from "#core/model/price-caps.ts";
 import { readDollars } from "#core/node-pool/max-price.ts";
 import { readSchedule } from "#core/node-pool/schedule.ts";
@@ -93,6 +96,12 @@ function readCaps(text: string): CapsByCluster | undefined {
 const readCap: Reader<number | undefined> = (text) =>
   text === "none" ? { value: undefined } : readerOf('dollars an hour such as 120 or 12.50, or "none"', readDollars)(text);
 
+/** Undefined for the word "off". */
+const readRateSetting: Reader<RateSetting | undefined> = (text) => {
+  const read = readRate(text, parseDuration);
+  return read === "off" ? { value: undefined } : readerOf('a share of the nodes and a time such as 20%/10m, or "off"', () => read)(text);
+};
+
 /** A schedule for each cluster, or JSON with a schedule for each that is named. */
 function readSchedules(text: string): Read<Readonly<Record<string, string>>> {
   if (text === "none") return { value: {} };
@@ -141,6 +150,8 @@ export const SETTINGS = {
   CONSOLIDATION_HORIZON: { as: "horizonMs", readBy: "decisions", fallback: "24h", read: durationOrNone, isOurs: true },
   /** USD. */
   CONSOLIDATION_POD_COST: { as: "podMoveCost", readBy: "decisions", fallback: "0.001", read: numberOf(0), isOurs: true },
+  /** undefined: no limit. */
+  DISRUPTION_RATE: { as: "disruptionRate", readBy: "decisions", fallback: "20%/10m", read: readRateSetting, isOurs: true },
   /** USD per hour. */
   NODE_OVERHEAD_PRICE: { as: "nodeOverheadPrice", readBy: "decisions", fallback: "0.02", read: numberOf(0), isOurs: true },
   BURSTABLE_PRICE: { as: "burstablePrice", readBy: "decisions", fallback: "surplus", read: oneOf("surplus", "list"), isOurs: true },

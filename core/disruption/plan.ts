@@ -20,11 +20,13 @@ import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./c
 import { savingsMissed } from "./consolidation/expected-savings.ts";
 import type { DisruptionInput } from "./consolidation/input.ts";
 import { trialFor } from "./consolidation/simulate.ts";
+import { nextLookAt } from "./limits/rate-limit.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
 import { singleNode } from "./methods/single-node.ts";
 import { sleep } from "./methods/sleep.ts";
 import { staticDrift } from "./methods/static-drift.ts";
+import { runWithinRate } from "./methods/within-rate.ts";
 import { multiNode } from "./node-sets/multi-node.ts";
 import { findNodeSet } from "./node-sets/node-set-search.ts";
 import { describeBlocked } from "./reports/wording.ts";
@@ -93,24 +95,27 @@ function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Can
   };
   const { outOfTime = () => false, unseenPools = [] } = input;
   // `findNodeSet` replaces MultiNodeConsolidation where there is a trial cluster; a set of one node counts as single.
-  type Run = (budgets: ReadonlyMap<string, PoolBudget>) => Decision;
+  type Run = (budgets: ReadonlyMap<string, PoolBudget>, from: readonly Candidate[]) => Decision;
   const sleeps = view.snapshot.nodePools.some((pool) => pool.metadata.annotations?.[SCHEDULE] !== undefined);
   const sleepMethod: readonly [Method, Run] = ["sleep", (allowed) => sleep(all, allowed, view.now)];
-  const staticMethod: readonly [Method, Run] = ["drift", (allowed) => staticDrift(view, candidates, allowed, input)];
+  const staticMethod: readonly [Method, Run] = ["drift", (allowed, from) => staticDrift(view, from, allowed, input)];
   const methods: readonly (readonly [Method, Run])[] = [
     ...(sleeps ? [sleepMethod] : []),
-    ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
+    ["emptiness", (allowed, from) => emptiness(from, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
-    ["drift", (allowed) => drift(context, candidates, allowed, () => outOfTime("drift"))],
-    ["multi", (allowed) => (context.trial ? findNodeSet : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
-    ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
+    ["drift", (allowed, from) => drift(context, from, allowed, () => outOfTime("drift"))],
+    ["multi", (allowed, from) => (context.trial ? findNodeSet : multiNode)(context, from, allowed, () => outOfTime("multi"))],
+    ["single", (allowed, from) => singleNode(context, from, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
   const missed = savingsMissed(input.expected, input.snapshot, input.commands, view.costs);
   const passes: Pass[] = [];
   for (const [method, run] of methods) {
     const allowed = budgetsFor(reasonOf(method));
     const isConsolidation = method === "multi" || method === "single";
-    const decision = isConsolidation && missed ? blockedAll(candidates, missed, view.now) : run(allowed);
+    const decision =
+      isConsolidation && missed
+        ? blockedAll(candidates, missed, view.now)
+        : runWithinRate(method, run, { budgets: allowed, candidates, now: view.now }, input.rate);
     const isOne = method === "multi" && decision.found?.candidates.length === 1;
     const isTimedOut = isConsolidation && outOfTime(method);
     const pass = { method: isOne ? "single" : method, decision, budgets: allowed, isTimedOut } as const;
@@ -185,6 +190,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
     from.push(at);
   }
 
+  if (input.rate) from.push(nextLookAt(input.rate.window, input.rate.setting, now) ?? Number.POSITIVE_INFINITY);
   const last = passes.at(-1);
   const unseenPools = last?.decision.unseenPools;
   const tried = last?.decision.tried ?? [];

@@ -1,5 +1,11 @@
 import type { CostSettings } from "../model/prices.ts";
 
+/** The setting DISRUPTION_RATE: a share of the cluster's nodes, and the time, ms, in which so many may be ended. */
+export interface RateSetting {
+  readonly share: number;
+  readonly windowMs: number;
+}
+
 /** What an operator sets for all disruption in a cluster; docs/settings.md names the environment variables. */
 export interface DisruptionSettings extends CostSettings {
   readonly cluster: string;
@@ -12,6 +18,8 @@ export interface DisruptionSettings extends CostSettings {
   readonly horizonMs?: number | undefined;
   /** USD that disrupting one node, or moving one pod of eviction cost 1, counts as. 0.001 unless set. */
   readonly podMoveCost?: number;
+  /** How many nodes whose pods must move may be ended in a window, over all NodePools. Undefined means no limit. */
+  readonly disruptionRate?: RateSetting | undefined;
   /** Reconcile NodePools with `replicas` (Karpenter's feature gate StaticCapacity). False unless set. */
   readonly staticCapacity?: boolean;
 }

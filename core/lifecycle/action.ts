@@ -41,6 +41,11 @@ export interface ClaimView {
   readonly launchGroup?: LaunchGroup | "none" | undefined;
   /** What pauses the cluster; undefined until `Step.ask` requests it, which only an act does that a pause holds. */
   readonly pauses?: readonly Pause[] | undefined;
+  /**
+   * Whether the cluster's disruption rate lets the node end now, which asking counts; "now", or when to ask again (ms).
+   * Undefined until `Step.ask` requests it.
+   */
+  readonly turn?: "now" | number;
   /** Whether the webhook or the audit log reports changes of nodes: the node is then polled less often. */
   readonly hasEventSource?: boolean;
 }
@@ -117,5 +122,5 @@ export interface Step {
   /** What the NodeClaim waits for until then, where that can be seen without reading the NodeClaim (waiting.ts). */
   readonly waitsFor?: WaitsFor;
   /** The decision needs a part of the view that is not read each time: read it and call `advance` again with it. */
-  readonly ask?: "instance" | "pods" | "volumeAttachments" | "launchGroup" | "pauses";
+  readonly ask?: "instance" | "turn" | "pods" | "volumeAttachments" | "launchGroup" | "pauses";
 }

@@ -4,13 +4,16 @@
 
 import { initializedEntries } from "../history/claim-entries.ts";
 import { LAUNCH_UNLISTED_MS } from "../launch/attempt.ts";
-import { parseDuration } from "../lib/duration.ts";
-import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
+import { span } from "../lib/duration.ts";
+import { hashedNumber } from "../lib/pseudo-random.ts";
+import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.ts";
 import { INTENT, NODE_CLASS, NODE_POOL, TERMINATION_FINALIZER } from "../model/labels.ts";
 import { isManagedClaim } from "../model/managed.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import { isReschedulable } from "../pods/predicates.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
+import { expiryOf } from "./expiry.ts";
 import { isDoneWith, isLaunchedByOther, isStranger } from "./identity.ts";
 import { initialize, register } from "./joining.ts";
 import { createClaim, groupLaunch, launch } from "./launch.ts";
@@ -118,6 +121,8 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   if (expiresAt !== undefined && view.now >= expiresAt) {
     const paused = endPaused(view);
     if (paused) return paused;
+    const held = heldByRate(view, record, claim, expiresAt);
+    if (held !== undefined) return held;
     const step = markTerminating(view, record, "expired", { detail: `expireAfter is ${claim.spec.expireAfter ?? "720h"}` });
     const log: Action = {
       type: "Log",
@@ -135,6 +140,28 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   const write: Action = { type: "WriteRecord", record: next, ...(isNew && { history: initializedEntries(next, view.now) }) };
   return { actions: isNew ? [write, ...initialized(record, view.now)] : [write] };
 }
+
+/** Undefined when an expired node may end: it moves no pod, or the cluster's disruption rate lets it go now. */
+function heldByRate(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, expiresAt: number): Step | undefined {
+  if (view.pods === undefined) return { actions: [], ask: "pods" };
+  if (!view.pods.some(isReschedulable)) return undefined;
+  if (view.turn === undefined) return { actions: [], ask: "turn" };
+  if (view.turn === "now") return undefined;
+  // Nodes that wait for one window do not all ask in its first second.
+  const dueAt = view.turn + (hashedNumber(0, claim.metadata.uid ?? record.name) % TURNS_APART_MS);
+  const message = `Node has expired ${span(view.now - expiresAt)} ago: the cluster's disruption rate (DISRUPTION_RATE) is used up until ${rfc3339(view.turn)}`;
+  const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
+  return {
+    actions: [
+      { type: "WriteRecord", record: { ...record, dueAt } },
+      { type: "Event", event: { type: "Normal", reason: "DisruptionBlocked", message, about } },
+    ],
+    wakeAt: dueAt,
+  };
+}
+
+/** Within this time nodes that wait for a window ask for their turn, ms. */
+const TURNS_APART_MS = 30_000;
 
 /**
  * An event for the owner of a NodePool whose nodes expire before they have served for as long as they take to start:
@@ -175,12 +202,4 @@ function initialized({ cluster, name, commandId }: NodeClaimRecord, now: number)
   ] as const;
   const wakeUps = commandId === undefined ? [provision] : [disruption, provision];
   return wakeUps.map((wakeUp) => ({ type: "Wake", wakeUp }));
-}
-
-/** When a NodeClaim expires, ms; undefined for "Never". */
-function expiryOf(claim: NodeClaim): number | undefined {
-  const after = claim.spec.expireAfter ?? "720h";
-  if (after === "Never") return undefined;
-  const lifetime = parseDuration(after);
-  return lifetime === undefined ? undefined : fromRfc3339(claim.metadata.creationTimestamp) + lifetime;
 }

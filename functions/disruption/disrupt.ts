@@ -4,6 +4,7 @@ import type { CommandStep } from "#core/disruption/command/command-action.ts";
 import { heal } from "#core/disruption/command/marking.ts";
 import type { ExpectedSavings } from "#core/disruption/consolidation/expected-savings.ts";
 import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import type { RateInput } from "#core/disruption/limits/counted.ts";
 import { type DisruptionPlan, planDisruption } from "#core/disruption/plan.ts";
 import { type DisruptionReport, reportOf } from "#core/disruption/reports/report-of.ts";
 import { driftedClaims } from "#core/drift/drifted-claims.ts";
@@ -34,6 +35,7 @@ import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
+import { countEnds, readRate } from "./rate.ts";
 import { disruptionSettings } from "./settings.ts";
 import { keepPass, type NextPass, putOff, readLastPass, recordPass, sleepUntil, writeNextPass } from "./wake-times.ts";
 
@@ -89,6 +91,7 @@ interface Scene extends Pass {
   readonly commands: readonly CommandRecord[];
   readonly expected: ExpectedSavings | undefined;
   readonly lastPass: NextPass | undefined;
+  readonly rate: RateInput | undefined;
 }
 
 /** Reads the cluster, carries its commands on, and removes marks that belong to none. */
@@ -102,15 +105,15 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
   // A sweep of provisioning that finds no pod reads nothing else.
   if (isFresh) await reportSetAside(read.setAside, deps);
   const observed = await observePods(before, deps);
-  const tools = { ...pass, simulate: simulateIn(deps), last };
-  const { commands: advanced, expected } = await advanceCommands({ ...before, records: observed }, tools, deps);
+  const tools = { ...pass, simulate: simulateIn(deps), last, rate: await readRate(before, deps) };
+  const { commands: advanced, expected, rate } = await advanceCommands({ ...before, records: observed }, tools, deps);
   // Replacements that were written just now take room and use limits: the next decision must see them.
   const isChanged = advanced.some((command) => isStarted(command, before.commands));
   const state = isChanged ? withoutOthers(await readClusterState(deps, { definitionsAgeMs: CONFIRMED_AGE_MS })) : before;
   const [records, commands] = isChanged ? [await observePods(state, deps), state.commands] : [observed, advanced];
   const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
   for (const action of heal(seen)) await performCommandAction(action, { lease: pass.lease, state, deps });
-  return { ...pass, state, records, commands, expected, lastPass };
+  return { ...pass, state, records, commands, expected, lastPass, rate };
 }
 
 const simulateIn =
@@ -120,7 +123,7 @@ const simulateIn =
 
 /** Decides on at most one new command, stores it, and adds when the next pass is due. */
 async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: ClusterDeps): Promise<DisruptionPlan> {
-  const { state, records, commands, expected, lastPass, lease, wakeTimes } = scene;
+  const { state, records, commands, expected, lastPass, rate, lease, wakeTimes } = scene;
   const began = deps.now();
   const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
   const found = planDisruption({
@@ -131,6 +134,7 @@ async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: Cl
     outOfTime: () => deps.now() - began > MAX_SEARCH_MS,
     ...(expected && { expected }),
     ...(lastPass && { unseenPools: lastPass.unseenPools }),
+    ...(rate && { rate }),
   });
   const pause = found.command && (await pausedFor("disruption", deps));
   const plan = pause ? withoutCommand(found, pause) : found;
@@ -210,6 +214,7 @@ interface AdvanceTools extends Pass {
   readonly simulate: Simulate;
   /** What the last consolidation was to save. */
   readonly last: ExpectedSavings | undefined;
+  readonly rate: RateInput | undefined;
 }
 
 /** From validation to the deletion of the nodes are three. */
@@ -218,10 +223,11 @@ const MAX_STEPS = 3;
 /** Takes each command as far as it can go; returns those that are still under way, and what the last one is to save. */
 async function advanceCommands(
   state: ClusterState,
-  { simulate, lease, wakeTimes, last }: AdvanceTools,
+  { simulate, lease, wakeTimes, last, rate: before }: AdvanceTools,
   deps: ClusterDeps,
-): Promise<{ readonly commands: readonly CommandRecord[]; readonly expected: ExpectedSavings | undefined }> {
+): Promise<Pick<Scene, "commands" | "expected" | "rate">> {
   let expected = last;
+  let rate = before;
   const settings = disruptionSettings(deps.cluster.name, deps.settings);
   let commands = state.commands;
   for (const { id, problem } of commands.filter(({ phase }) => phase === "SetAside"))
@@ -231,21 +237,23 @@ async function advanceCommands(
     let wakeAt: number | undefined;
     // A step that is due at once is taken in the same pass: nothing but this command's own steps has changed.
     for (let steps = 0; current !== undefined && steps < MAX_STEPS; steps++) {
-      const before: CommandRecord = current;
+      const standing: CommandRecord = current;
       const pause = await pausedFor("disruption", deps);
-      const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state), pause };
-      const step = advanceCommand(before, input);
-      expected = await followSavings(before, step.next, { ...state, commands }, expected, deps);
-      current = await performStep(before, step, lease, state, deps);
+      const known = { nominatedUntil: nominations(state), pause, ...(rate && { rate }) };
+      const input = { ...state, commands, settings, now: deps.now(), simulate, ...known };
+      const step = advanceCommand(standing, input);
+      expected = await followSavings(standing, step.next, { ...state, commands }, expected, deps);
+      rate = await countEnds(standing, step.next, state, rate, deps);
+      current = await performStep(standing, step, lease, state, deps);
       const after = current;
-      commands = commands.flatMap((other) => (other.id !== before.id ? [other] : after ? [after] : []));
+      commands = commands.flatMap((other) => (other.id !== standing.id ? [other] : after ? [after] : []));
       wakeAt = step.wakeAt;
       if (current !== undefined && (await hasEnded(current, step, { lease, state, input }, deps))) wakeAt = undefined;
       if (step.next === undefined || (wakeAt ?? Number.POSITIVE_INFINITY) > deps.now()) break;
     }
     if (wakeAt !== undefined) wakeTimes.push(wakeAt);
   }
-  return { commands, expected };
+  return { commands, expected, rate };
 }
 
 /**

@@ -4,7 +4,7 @@ import { statusProblems } from "#core/interruption/instance-status.ts";
 import { withConditions } from "#core/lifecycle/claim-status.ts";
 import { consistency } from "#core/lifecycle/consistency.ts";
 import { claimLogFields } from "#core/lifecycle/log-fields.ts";
-import { isTrue } from "#core/model/conditions.ts";
+import { isTrue, rfc3339 } from "#core/model/conditions.ts";
 import { CAPACITY_TYPE, NODE_POOL } from "#core/model/labels.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
@@ -15,6 +15,7 @@ import type { InstanceStatus } from "#core/ports/fleet.ts";
 import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import { planRepairs, type Repair } from "#core/repair/plan.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { takeTurn } from "../shared/disruption-rate.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { pausedFor } from "../shared/pauses.ts";
@@ -35,11 +36,16 @@ export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[
   if (!deps.settings.nodeRepair) return;
   const { repairs, blocked } = planRepairs({ nodes, claims, now: deps.now() });
   if (repairs.length > 0 && (await pausedFor("disruption", deps)) === undefined) for (const one of repairs) await replaceNode(one, deps);
-  for (const one of blocked) await publishBlocked(one, deps);
+  for (const one of blocked) {
+    const pool = one.claim.metadata.labels?.[NODE_POOL];
+    await publishBlocked(one, `more than 20% nodes are unhealthy in the ${pool === undefined ? "cluster" : "nodepool"}`, deps);
+  }
 }
 
 async function replaceNode({ claim, node, condition }: Repair, deps: LifecycleDeps): Promise<void> {
   const { name, labels } = claim.metadata;
+  const turn = await takeTurn(name, labels?.[NODE_POOL], [], deps);
+  if (turn !== undefined) return publishBlocked({ claim, node }, `the cluster's disruption rate is used up until ${rfc3339(turn)}`, deps);
   if (!(await terminateClaim(name, "unhealthy", deps, { deadline: deps.now(), detail: `condition ${condition} of the node` }))) return;
   logEvent(deps.log, "deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
   deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
@@ -50,9 +56,8 @@ async function replaceNode({ claim, node, condition }: Repair, deps: LifecycleDe
   });
 }
 
-async function publishBlocked({ claim, node }: Repair, deps: LifecycleDeps): Promise<void> {
+async function publishBlocked({ claim, node }: Pick<Repair, "claim" | "node">, message: string, deps: LifecycleDeps): Promise<void> {
   const pool = claim.metadata.labels?.[NODE_POOL];
-  const message = `more than 20% nodes are unhealthy in the ${pool === undefined ? "cluster" : "nodepool"}`;
   const abouts: readonly PublishedEvent["about"][] = [
     { kind: "Node", metadata: node.metadata },
     { kind: "NodeClaim", metadata: claim.metadata },

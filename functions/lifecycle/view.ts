@@ -5,14 +5,13 @@ import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Pod } from "#core/model/pod.ts";
+import { isReschedulable } from "#core/pods/predicates.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { takeTurn } from "../shared/disruption-rate.ts";
 import { readPauses } from "../shared/pauses.ts";
 import type { ClaimState } from "./claim-state.ts";
 
-type ViewDeps = Pick<
-  LifecycleDeps,
-  "cluster" | "kubernetes" | "store" | "fleet" | "memory" | "log" | "now" | "invocation" | "hasEventSource" | "isLeaving"
->;
+type ViewDeps = Omit<LifecycleDeps, "wakeUps">;
 
 /**
  * What each step of a NodeClaim depends on: its record, the NodeClaim, and the nodes of its instance. What the state
@@ -65,6 +64,7 @@ export async function readAsked(ask: NonNullable<Step["ask"]>, view: ClaimView, 
   const { name, record, nodes } = view;
   if (ask === "pauses") return { pauses: await readPauses(deps) };
   if (ask === "instance") return { instance: await readInstance(record, deps) };
+  if (ask === "turn") return { turn: (await takeTurn(name, record?.nodePool, (view.pods ?? []).filter(isReschedulable), deps)) ?? "now" };
   if (ask === "launchGroup") return { launchGroup: await readGroup(record, deps) };
   if (ask === "volumeAttachments") return { volumeAttachments: await attachmentsOf(nodes, deps) };
   const pods = await podsOn(nodes, deps);

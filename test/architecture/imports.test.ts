@@ -87,7 +87,7 @@ const SCHEDULING = [
   "solve.ts",
 ];
 
-const DISRUPTION = ["settings.ts", "prices", "cluster", "consolidation", "node-sets", "methods", "reports", "command", "plan.ts"];
+const DISRUPTION = ["settings.ts", "prices", "cluster", "limits", "consolidation", "node-sets", "methods", "reports", "command", "plan.ts"];
 
 /** Imports that leave their floor for one that FLOORS does not list. */
 function strangers(tree: SourceTree): readonly string[] {

@@ -56,6 +56,7 @@ describe("parseConfig", () => {
         minValuesPolicy: "Strict",
         defaultConstraints: [],
         horizonMs: 24 * 3_600_000,
+        disruptionRate: { share: 0.2, windowMs: 600_000 },
         podMoveCost: 0.001,
         nodeOverheadPrice: 0.02,
         burstablePrice: "surplus",

@@ -35,6 +35,8 @@ export type Blocked =
   /** consolidateAfter has not passed; `until` in ms since the epoch, Infinity when time alone does not end it. */
   | { readonly reason: "NotConsolidatable"; readonly until: number }
   | { readonly reason: "BudgetSpent"; readonly nodePool: string; readonly disruption: DisruptionReason }
+  /** The cluster's disruption rate is used up: `limit` nodes in `windowMs`. `until` in ms since the epoch. */
+  | { readonly reason: "RateReached"; readonly limit: number; readonly windowMs: number; readonly until: number }
   | { readonly reason: "PodsUnplaced"; readonly errors: readonly (readonly [pod: string, error: string])[] }
   | { readonly reason: "SeveralReplacements"; readonly count: number }
   /**

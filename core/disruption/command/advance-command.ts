@@ -9,6 +9,7 @@ import { pauseText } from "../../pause/pause.ts";
 import { SETTLE_MS } from "../../signals/signal.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { DecisionInput } from "../consolidation/input.ts";
+import { exceedsRate } from "../limits/counted.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { disruptedEntry, disruptionFailed } from "../reports/history.ts";
@@ -95,6 +96,7 @@ function whenPaused(context: StepContext, pause: Pause): CommandStep | undefined
 function whenValidating(context: StepContext): CommandStep {
   const { command, view, now, simulate } = context;
   if (now < command.dueAt) return { actions: [], wakeAt: command.dueAt };
+  if (exceedsRate(command, context.snapshot.nodePools, now, context.rate)) return abandon(context, "budget");
   const validation = validate(command, view, simulate);
   return validation.holds ? execute(context, validation) : abandon(context, validation.why);
 }
@@ -139,7 +141,7 @@ function abandon(context: StepContext, why: "churn" | "budget" | "scheduling"): 
 /** Why a command no longer holds when it is checked again. */
 const ABANDONED = {
   churn: "when it was checked again after 15 s, pods had come or gone",
-  budget: "when it was checked again after 15 s, the budget no longer allowed it",
+  budget: "when it was checked again after 15 s, the budget or the disruption rate no longer allowed it",
   scheduling: "when it was checked again after 15 s, the pods would have gone elsewhere, or it would have saved less",
 } as const;
 

@@ -3,6 +3,7 @@ import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Simulate } from "../cluster/simulation.ts";
+import type { RateInput } from "../limits/counted.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import type { Method } from "./decision.ts";
 import type { ExpectedSavings } from "./expected-savings.ts";
@@ -19,6 +20,8 @@ export interface DecisionInput {
   readonly simulate: Simulate;
   /** Node name to the time (ms since the epoch) until which pods are expected there: 20 s from its initialization. */
   readonly nominatedUntil?: ReadonlyMap<string, number>;
+  /** The window of the cluster's disruption rate; absent without one. */
+  readonly rate?: RateInput;
 }
 
 /**

@@ -74,6 +74,7 @@ export function remedyOf(blocked: Blocked): string {
     case "NotRepaid":
       return "a longer CONSOLIDATION_HORIZON, or fewer pods to move";
     case "SavingsMissed":
+    case "RateReached":
       return until(blocked.until);
     case "MinValues":
       return `a smaller minValues of ${blocked.key}`;

@@ -1,4 +1,5 @@
 import type { CommandFields } from "../../announcements/log-events.ts";
+import { span } from "../../lib/duration.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import { rfc3339 } from "../../model/conditions.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
@@ -62,6 +63,8 @@ export function describeBlocked(blocked: Blocked): string {
       return "Node is inside its consolidateAfter window";
     case "BudgetSpent":
       return `No allowed disruptions for disruption reason ${blocked.disruption} due to blocking budget (NodePool=${blocked.nodePool})`;
+    case "RateReached":
+      return `The cluster's disruption rate (DISRUPTION_RATE) is used up: ${blocked.limit} nodes in ${span(blocked.windowMs)}; the next one goes at ${rfc3339(blocked.until)}, or as soon as the pods that moved are well`;
     case "PodsUnplaced":
       return `not all pods would schedule, ${blocked.errors
         .slice(0, MAX_LISTED)
@@ -124,6 +127,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "SurplusCredits":
     case "NotRepaid":
     case "SavingsMissed":
+    case "RateReached":
     case "MinValues":
     case "SpotToSpotDisabled":
     case "SpotToSpotTooFew":

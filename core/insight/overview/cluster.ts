@@ -3,7 +3,7 @@
 // on their way and disruption, with reasons in words. It must not know who shows it: no HTML, no columns, no server.
 
 import { type StateNode, viewCluster } from "../../disruption/cluster/view.ts";
-import { parseDurationOrNever } from "../../lib/duration.ts";
+import { expiryOf } from "../../lifecycle/expiry.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../../model/conditions.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../model/labels.ts";
 import { isIntended } from "../../model/node-claim.ts";
@@ -16,7 +16,7 @@ import { claimsOnTheWay, stepTimes } from "./claims.ts";
 import { commandOverview } from "./commands.ts";
 import { type NodeCosts, nodeCosts, sumOfCosts } from "./costs.ts";
 import type { Decisions, ReadState } from "./decisions.ts";
-import { expiryOf, fatesOf } from "./fates.ts";
+import { fatesOf } from "./fates.ts";
 import { poolOverviews } from "./node-pools.ts";
 import { podOverview, waitingPods } from "./pods.ts";
 import { roomsOf } from "./rooms.ts";
@@ -89,7 +89,7 @@ function nodeOverview(
   const costs = nodeCosts(labels, snapshot.instanceTypes.get(nodePool) ?? []);
   const fate = (claim && fates.get(claim.metadata.name)) ?? OTHER;
   const { state, problem } = stateOf(view, fate);
-  const expiresAt = machine && expiryOf(machine, parseDurationOrNever(machine.claim.spec.expireAfter ?? "Never"));
+  const expiresAt = machine?.claim.spec.expireAfter === undefined ? undefined : expiryOf(machine.claim);
   return {
     name: view.name,
     nodeClaim: claim?.metadata.name ?? "",

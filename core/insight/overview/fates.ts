@@ -1,6 +1,5 @@
 import type { StateNode } from "../../disruption/cluster/view.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
-import { fromRfc3339 } from "../../model/conditions.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { pdbBlocking } from "../../pods/disruption-budget.ts";
@@ -111,9 +110,3 @@ function decidedFate(node: ExplainedNode | undefined, decisions: Decisions | und
 const CUT = "The search for savings ran out of time before it reached this node";
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** When a node is replaced because of its age, ms; undefined where it never is. */
-export function expiryOf({ claim }: StateNode, expireAfterMs: number | undefined): number | undefined {
-  const created = fromRfc3339(claim.metadata.creationTimestamp);
-  return expireAfterMs === undefined || !Number.isFinite(expireAfterMs + created) ? undefined : created + expireAfterMs;
-}

@@ -15,6 +15,32 @@ const SLEEP = ["test/core/disruption/methods/sleep.test.ts"];
 /** Rules of consolidation: which nodes are removed together, which stay, and what may replace them. */
 export const FAULTS: readonly Fault[] = [
   {
+    name: "rate-counts-twice",
+    rule: "the end of a node counts once against the disruption rate, however often it is decided",
+    edits: [
+      {
+        file: "core/disruption/limits/rate-limit.ts",
+        find: "const more = ended.filter((name) => rate.ended[name] === undefined);",
+        replace: "const more = ended.map((name, i) => [name, now, i].join());",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/disruption/limits/rate-limit.test.ts"],
+  },
+  {
+    name: "rate-blind-to-pods",
+    rule: "a window of the disruption rate that is used up ends early only where the pods that moved are well",
+    edits: [
+      {
+        file: "core/disruption/limits/rate-limit.ts",
+        find: "shareWell(stored.moved, pods, now - SETTLE_MS) >= MIN_WELL;",
+        replace: "shareWell(stored.moved, pods, now - SETTLE_MS) >= 0;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/disruption/limits/rate-limit.test.ts"],
+  },
+  {
     name: "budgets-in-deletable-set",
     rule: "no more nodes of a NodePool are removed together than its budget allows",
     edits: [

@@ -690,12 +690,12 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "expiry counted at a quarter of its time",
-    rule: "a NodeClaim expires after expireAfter, not before",
+    rule: "a NodeClaim expires in the last tenth of expireAfter, not before",
     edits: [
       {
-        file: "core/lifecycle/advance.ts",
-        find: "fromRfc3339(claim.metadata.creationTimestamp) + lifetime;",
-        replace: "fromRfc3339(claim.metadata.creationTimestamp) + lifetime / 4;",
+        file: "core/lifecycle/expiry.ts",
+        find: "fromRfc3339(metadata.creationTimestamp) + Math.floor(lifetime * (1 - early));",
+        replace: "fromRfc3339(metadata.creationTimestamp) + Math.floor((lifetime / 4) * (1 - early));",
       },
     ],
     foundBy: "simulation",
@@ -798,9 +798,9 @@ export const FAULTS: readonly Fault[] = [
     rule: "expireAfter is not cut short",
     edits: [
       {
-        file: "core/lifecycle/advance.ts",
-        find: "fromRfc3339(claim.metadata.creationTimestamp) + lifetime;",
-        replace: "fromRfc3339(claim.metadata.creationTimestamp) + Math.min(lifetime, 21 * 60_000);",
+        file: "core/lifecycle/expiry.ts",
+        find: "fromRfc3339(metadata.creationTimestamp) + Math.floor(lifetime * (1 - early));",
+        replace: "fromRfc3339(metadata.creationTimestamp) + Math.min(lifetime, 21 * 60_000);",
       },
     ],
     foundBy: "simulation",

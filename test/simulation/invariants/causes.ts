@@ -31,8 +31,8 @@ export function forcedCause(life: ClaimLife, now: number, { skewMs }: Skewed): s
   return undefined;
 }
 
-/** When a NodeClaim expires, ms. */
-export const expiresAt = ({ addedAt, claim }: ClaimLife): number => addedAt + durationMs(claim.spec.expireAfter ?? "720h");
+/** From when on a NodeClaim may expire, ms: within the last tenth of its lifetime. */
+export const expiresAt = ({ addedAt, claim }: ClaimLife): number => addedAt + 0.9 * durationMs(claim.spec.expireAfter ?? "720h");
 
 /** The cause of a repair. */
 export const SICK = "broken hardware";

@@ -1,0 +1,78 @@
+import { hashedNumber } from "../../lib/pseudo-random.ts";
+import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
+import type { PoolBudget } from "../cluster/budget.ts";
+import type { Candidate } from "../cluster/candidate.ts";
+import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
+import { type Decision, type Method, reasonOf } from "../consolidation/decision.ts";
+import { isCountedMethod, type RateInput } from "../limits/counted.ts";
+import { endOfWindow, isUnlimited, leftOf, limitOf } from "../limits/rate-limit.ts";
+import { isDriftCandidate } from "./drift.ts";
+
+type Budgets = ReadonlyMap<string, PoolBudget>;
+type Run = (budgets: Budgets, candidates: readonly Candidate[]) => Decision;
+
+/**
+ * Runs a method within the cluster's disruption rate. Where the rate leaves less than the budgets of all NodePools
+ * together, each NodePool gets its share of it; where it leaves nothing, only nodes that are not counted may go.
+ */
+export function runWithinRate(
+  method: Method,
+  run: Run,
+  { budgets, candidates, now }: { readonly budgets: Budgets; readonly candidates: readonly Candidate[]; readonly now: number },
+  rate: RateInput | undefined,
+): Decision {
+  if (rate === undefined || !isCountedMethod(method)) return run(budgets, candidates);
+  const left = leftOf(rate.window, rate.setting);
+  const isCounted = ({ reschedulable, nodePool }: Candidate): boolean =>
+    reschedulable.length > 0 && !isUnlimited(nodePool, reasonOf(method), now);
+  const reached: Blocked = {
+    ...{ reason: "RateReached", limit: limitOf(rate.window, rate.setting), windowMs: rate.setting.windowMs },
+    until: endOfWindow(rate.window, rate.setting),
+  };
+  const isEligible = (candidate: Candidate): boolean =>
+    method === "drift" ? isDriftCandidate(candidate) : isConsolidationCandidate(candidate, now);
+  if (left === 0) {
+    const [counted = [], free = []] = [true, false].map((is) => candidates.filter((candidate) => isCounted(candidate) === is));
+    const decision = run(budgets, free);
+    const blocked = counted.filter(isEligible).map(({ node, nodeClaim }): BlockedNode => ({ node, nodeClaim, blocked: reached }));
+    return { ...decision, blocked: [...decision.blocked, ...blocked], eligible: decision.eligible + blocked.length };
+  }
+  const shares =
+    method === "multi"
+      ? sharesOf(
+          left,
+          candidates.filter((one) => isCounted(one) && isEligible(one)),
+          budgets,
+          rate,
+        )
+      : undefined;
+  if (shares === undefined) return run(budgets, candidates);
+  const decision = run(shares, candidates);
+  const isCut = (pool: string): boolean => (shares.get(pool)?.allowed ?? 0) < (budgets.get(pool)?.allowed ?? 0);
+  const blocked = decision.blocked.map((one) =>
+    one.blocked.reason === "BudgetSpent" && isCut(one.blocked.nodePool) ? { ...one, blocked: reached } : one,
+  );
+  return { ...decision, blocked };
+}
+
+/** The budgets, so that together they allow `left` nodes; undefined where they allow no more as they are. */
+function sharesOf(left: number, counted: readonly Candidate[], budgets: Budgets, { window }: RateInput): Budgets | undefined {
+  const wanted = new Map<string, number>();
+  for (const { nodePool } of counted) {
+    const { name } = nodePool.metadata;
+    wanted.set(name, Math.min((wanted.get(name) ?? 0) + 1, budgets.get(name)?.allowed ?? 0));
+  }
+  if ([...wanted.values()].reduce((sum, n) => sum + n, 0) <= left) return undefined;
+  // Each window begins with another NodePool, so that none always comes first.
+  const inTurn = [...wanted.keys()].sort((a, b) => hashedNumber(window.since, a) - hashedNumber(window.since, b) || (a < b ? -1 : 1));
+  const shares = new Map<string, number>();
+  for (let given = 0; given < left; ) {
+    for (const pool of inTurn) {
+      const share = shares.get(pool) ?? 0;
+      if (given === left || share >= (wanted.get(pool) ?? 0)) continue;
+      shares.set(pool, share + 1);
+      given++;
+    }
+  }
+  return new Map([...budgets].map(([pool, budget]) => [pool, wanted.has(pool) ? { ...budget, allowed: shares.get(pool) ?? 0 } : budget]));
+}

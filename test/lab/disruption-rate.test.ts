@@ -1,0 +1,112 @@
+import { expect, it } from "vitest";
+import { withCondition } from "#core/model/conditions.ts";
+import type { Lab, LabOptions } from "#lab/host.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
+import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import { alive, ids, MINUTE, pass, podsOf, ready, runningPods, SECOND, until } from "../support/lab-story.ts";
+
+const LARGE = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] };
+const OFF = { settings: { disruptionRate: undefined } } as const;
+
+const poolNamed = (name: string, spec: object = {}, label = "one", expireAfter = "720h"): ApiObject => {
+  const pool = nodePool([ON_DEMAND, LARGE], spec) as unknown as { readonly spec: { readonly template: { readonly spec: object } } };
+  const template = { metadata: { labels: { team: name, version: label } }, spec: { ...pool.spec.template.spec, expireAfter } };
+  return { ...pool, metadata: { name }, spec: { ...pool.spec, template } } as unknown as ApiObject;
+};
+
+/** Pods of which each fills a node of the pool of the same name. */
+const workload = (name: string, replicas: number): ApiObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, namespace: "default" },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: {
+        nodeSelector: { team: name },
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: "c", image: "pause", resources: { requests: { cpu: "1500m" } } }],
+      },
+    },
+  },
+});
+
+/** So many NodePools with so many full nodes each. */
+async function cluster(pools: number, nodes: number, options: Partial<LabOptions> = {}, spec: object = {}): Promise<Lab> {
+  const names = Array.from({ length: pools }, (_, i) => `pool-${i}`);
+  const lab = await ready([NODE_CLASS, ...names.flatMap((name) => [poolNamed(name, spec), workload(name, nodes)])], options);
+  await until(lab, () => runningPods(lab) === pools * nodes, 5 * MINUTE);
+  return lab;
+}
+
+function changeAll(lab: Lab, pools: number): void {
+  for (let i = 0; i < pools; i++) lab.world.apply(poolNamed(`pool-${i}`, {}, "two"));
+}
+
+/** How many of these machines have ended. */
+const lost = (lab: Lab, before: readonly string[]): number => {
+  const left = new Set(ids(lab));
+  return before.filter((id) => !left.has(id)).length;
+};
+
+/** Pods on machines that were not there before crash, as on an AMI that does not suit them. */
+async function passWithCrashes(lab: Lab, ms: number, nodes: ReadonlySet<string | undefined>): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 5 * SECOND) {
+    await pass(lab, 5 * SECOND);
+    for (const { metadata, spec, status } of podsOf(lab)) {
+      if (status?.phase !== "Running" || nodes.has(spec?.nodeName)) continue;
+      lab.world.store.patch("Pod", metadata.name, metadata.namespace, { user: "kubelet", subresource: "status" }, (pod) => {
+        const now = lab.world.clock.now();
+        const conditions = withCondition((pod.status?.conditions ?? []) as never, { type: "Ready", status: "False" }, { now });
+        return { ...pod, status: { ...pod.status, conditions } };
+      });
+    }
+  }
+}
+
+it.for([
+  { name: "without the rate", options: OFF, most: 48, least: 30 },
+  { name: "with it", options: {}, most: 10, least: 8 },
+])("an AMI on which pods crash drifts through 12 NodePools of 4 nodes in ten minutes, $name: from $least to $most", async (row) => {
+  const lab = await cluster(12, 4, row.options);
+  const before = ids(lab);
+  const nodes = new Set(podsOf(lab).map(({ spec }) => spec?.nodeName));
+  changeAll(lab, 12);
+  await passWithCrashes(lab, 10 * MINUTE, nodes);
+  expect(lost(lab, before)).toBeGreaterThanOrEqual(row.least);
+  expect(lost(lab, before)).toBeLessThanOrEqual(row.most);
+  const said = lab.world.events.some(({ message }) => message.includes("disruption rate (DISRUPTION_RATE) is used up: 10 nodes in 10m"));
+  expect(said).toBe(row.most === 10);
+  lab.close();
+});
+
+it("a drift whose pods stay well ends nodes of the whole cluster, twice as many each time", async () => {
+  const lab = await cluster(12, 4);
+  const before = ids(lab);
+  changeAll(lab, 12);
+  await until(lab, () => lost(lab, before) === 48, 25 * MINUTE);
+  expect(runningPods(lab)).toBeGreaterThan(40);
+  lab.close();
+});
+
+it("nodes that expire keep to the rate, and those that are late say by how much", async () => {
+  const lab = await ready([NODE_CLASS, poolNamed("short", {}, "one", "20m"), workload("short", 30)]);
+  await until(lab, () => runningPods(lab) === 30, 5 * MINUTE);
+  const before = ids(lab);
+  await pass(lab, 24 * MINUTE);
+  expect(lost(lab, before)).toBeLessThanOrEqual(10);
+  expect(lab.world.events.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^Node has expired .* ago: the cluster's/));
+  await pass(lab, 20 * MINUTE);
+  expect(lost(lab, before)).toBe(30);
+  lab.close();
+});
+
+it("a NodePool that a person lets go all at once, empty nodes and a deleted NodePool are not held", async () => {
+  const lab = await cluster(1, 40);
+  lab.world.scale("Deployment", "default", "pool-0", 0);
+  lab.world.apply(poolNamed("pool-0", { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "100%" }] } }));
+  await until(lab, () => alive(lab).length === 0, 5 * MINUTE);
+  lab.close();
+});
