@@ -55,6 +55,11 @@ export interface Catalogue {
   readonly standIn?: true;
   /** USD per hour by type and zone. Absent until spot prices were read once; the on-demand price is used instead. */
   readonly spot?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Prices that fell so far that they are used only when they are read again (held-prices.ts). */
+  readonly held?: {
+    readonly onDemand: Readonly<Record<string, number>>;
+    readonly spot: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  };
   /** ISO 8601 date of the youngest fact. */
   readonly asOf: string;
   /** Set when the prices are invented: for the lab, never for a launch. */

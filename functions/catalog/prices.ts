@@ -1,6 +1,7 @@
 import { bundledLimits, standInPrices } from "#adapters/catalogue/bundled.ts";
 import { documentName, packCatalogue } from "#adapters/catalogue/document.ts";
 import { type Catalogue, compactRecord } from "#core/offerings/catalogue.ts";
+import { withoutFallen, withoutFallenSpot } from "#core/offerings/held-prices.ts";
 import { partitionOf } from "#settings/partitions.ts";
 import type { CatalogDeps } from "./deps.ts";
 
@@ -27,7 +28,7 @@ export async function refreshPrices({ account, inventory, store, catalogue, sett
       return undefined;
     }
   };
-  const [types, fresh, spot] = await Promise.all([
+  const [types, freshOnDemand, freshSpot] = await Promise.all([
     part("instance types", () => readTypes(inventory)),
     canAskPrices(old.region, settings) ? part("on-demand prices", () => inventory.onDemandPrices()) : undefined,
     part("spot prices", () => inventory.spotPrices()),
@@ -39,6 +40,13 @@ export async function refreshPrices({ account, inventory, store, catalogue, sett
       `no instance type of region ${old.region} could be read, and none is bundled: nothing can be launched there; the log says why`,
     );
   }
+  const { onDemand: fresh, spot, held } = withoutHeld(old, { onDemand: freshOnDemand, spot: freshSpot });
+  const fallen = [...Object.keys(held?.onDemand ?? {}), ...Object.keys(held?.spot ?? {})];
+  if (fallen.length > 0)
+    log.error("prices fell below a fifth; those before stay in use until they are read again", {
+      region: old.region,
+      types: fallen.slice(0, MAX_NAMED),
+    });
   const onDemand = onDemandPrices(old, fresh);
   if (onDemand.standIn && !old.standIn) {
     const sentence = "no on-demand prices of this region are known; those of us-east-1 stand in for them";
@@ -50,11 +58,29 @@ export async function refreshPrices({ account, inventory, store, catalogue, sett
     types: known.types,
     ...onDemand,
     ...((spot ?? old.spot) && { spot: mergeSpot(old.spot, spot) }),
+    ...(held && { held }),
     asOf: new Date(now()).toISOString(),
     ...(old.synthetic && { synthetic: true }),
   };
   await store.putDocument(documentName(written.region, account), packCatalogue(written), written.asOf);
   log.debug("updated offerings", { region: written.region, "instance-type-count": written.types.length, zones: written.zones.length });
+}
+
+/** Types that one line names. */
+const MAX_NAMED = 10;
+
+interface Fresh {
+  readonly onDemand: Catalogue["onDemand"] | undefined;
+  readonly spot: SpotPrices | undefined;
+}
+
+/** What was read without the prices that are held; prices that could not be read stay held. */
+function withoutHeld(old: Catalogue, { onDemand, spot }: Fresh): Fresh & Pick<Catalogue, "held"> {
+  const ofDemand = onDemand && withoutFallen(old.standIn ? {} : old.onDemand, onDemand, old.held?.onDemand);
+  const ofSpot = spot && withoutFallenSpot(old.spot ?? {}, spot, old.held?.spot);
+  const held = { onDemand: ofDemand?.held ?? old.held?.onDemand ?? {}, spot: ofSpot?.held ?? old.held?.spot ?? {} };
+  const isAny = Object.keys(held.onDemand).length + Object.keys(held.spot).length > 0;
+  return { onDemand: ofDemand?.prices, spot: ofSpot?.prices, ...(isAny && { held }) };
 }
 
 /**

@@ -9,7 +9,6 @@ import { type DisruptionPlan, planDisruption } from "#core/disruption/plan.ts";
 import { type DisruptionReport, reportOf } from "#core/disruption/reports/report-of.ts";
 import { driftedClaims } from "#core/drift/drifted-claims.ts";
 import { violationText } from "#core/lib/invariant.ts";
-import { isLaunchedByOther } from "#core/lifecycle/identity.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
 import type { Lease } from "#core/model/lease.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
@@ -33,6 +32,7 @@ import { writePrice } from "../shared/stack-price.ts";
 import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
+import { withinReach } from "./out-of-reach.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
 import { countEnds, readRate } from "./rate.ts";
@@ -101,7 +101,7 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
     readExpectedSavings(deps),
     readLastPass(deps),
   ]);
-  const before = withoutOthers(read);
+  const before = await withinReach(read, pass.wakeTimes, deps);
   // A sweep of provisioning that finds no pod reads nothing else.
   if (isFresh) await reportSetAside(read.setAside, deps);
   const observed = await observePods(before, deps);
@@ -109,7 +109,9 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
   const { commands: advanced, expected, rate } = await advanceCommands({ ...before, records: observed }, tools, deps);
   // Replacements that were written just now take room and use limits: the next decision must see them.
   const isChanged = advanced.some((command) => isStarted(command, before.commands));
-  const state = isChanged ? withoutOthers(await readClusterState(deps, { definitionsAgeMs: CONFIRMED_AGE_MS })) : before;
+  const state = isChanged
+    ? await withinReach(await readClusterState(deps, { definitionsAgeMs: CONFIRMED_AGE_MS }), pass.wakeTimes, deps)
+    : before;
   const [records, commands] = isChanged ? [await observePods(state, deps), state.commands] : [observed, advanced];
   const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
   for (const action of heal(seen)) await performCommandAction(action, { lease: pass.lease, state, deps });
@@ -187,22 +189,6 @@ interface Outcome {
 async function publish({ claims, knowledge, events }: Outcome, deps: ClusterDeps): Promise<void> {
   await mirrorConditions(claims, knowledge, deps);
   await someAtATime(events, ({ event, windowMs }) => publishOnce(event, deps, windowMs));
-}
-
-/**
- * The state with the nodes of NodeClaims that another controller has launched out of reach: they have no record, and
- * are left alone until a user adopts them.
- */
-function withoutOthers(state: ClusterState): ClusterState {
-  const { nodeClaims, untouchable = new Map() } = state.snapshot;
-  const known = new Set(state.records.map(({ name }) => name));
-  const others = nodeClaims.filter((claim) => !known.has(claim.metadata.name) && isLaunchedByOther(claim));
-  if (others.length === 0) return state;
-  const reasons = others.map(({ metadata, status }) => {
-    const why = `NodeClaim ${metadata.name} was launched by another controller; the command adopt takes it over`;
-    return [status?.nodeName ?? "", why] as const;
-  });
-  return { ...state, snapshot: { ...state.snapshot, untouchable: new Map([...untouchable, ...reasons]) } };
 }
 
 /** Whether this pass has written the command's replacements. */

@@ -5,6 +5,7 @@ import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { NodePool } from "#core/model/node-pool.ts";
 import type { Pause } from "#core/model/pause.ts";
+import type { Readings } from "#core/passes/readings.ts";
 import { PAUSE_AGE_MS } from "#core/pause/voluntary.ts";
 import type { Kinds } from "#core/ports/kubernetes.ts";
 import type { LostPurchase } from "#core/provisioning/purchases.ts";
@@ -65,6 +66,8 @@ interface Slots {
   nodeClasses: EC2NodeClass;
   /** A read of all records that is under way, by cluster. Of one invocation. */
   recordsUnderWay: Promise<readonly NodeClaimRecord[]>;
+  /** How many pods and nodes the last pass of disruption has listed, as the table has it. */
+  readings: Readings;
   /** The last batch, by cluster and UID of the NodePool. Of one invocation. */
   registrationBatches: RegistrationBatch;
 
@@ -111,6 +114,7 @@ const BOUNDS: { readonly [Slot in keyof Slots]: Bounds } = {
   // NodeClaims of one plan are launched together.
   nodeClasses: { maxAgeMs: SECOND, size: 1_000 },
   recordsUnderWay: { maxAgeMs: HOUR, size: 1_000 },
+  readings: { maxAgeMs: HOUR, size: 1 },
   registrationBatches: { maxAgeMs: HOUR, size: 10_000 },
   scrapedClusters: { maxAgeMs: DAY, size: 1_000 },
 };

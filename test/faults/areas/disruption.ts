@@ -15,6 +15,19 @@ const SLEEP = ["test/core/disruption/methods/sleep.test.ts"];
 /** Rules of consolidation: which nodes are removed together, which stay, and what may replace them. */
 export const FAULTS: readonly Fault[] = [
   {
+    name: "empty-list-believed",
+    rule: "a list that lacks most pods ends nothing until a second one says the same",
+    edits: [
+      {
+        file: "functions/disruption/out-of-reach.ts",
+        find: "if (isPlausible) return state;",
+        replace: "if (isPlausible || verdict !== undefined) return state;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/lab/doubted-lists.test.ts"],
+  },
+  {
     name: "rate-counts-twice",
     rule: "the end of a node counts once against the disruption rate, however often it is decided",
     edits: [

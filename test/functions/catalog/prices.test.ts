@@ -39,6 +39,22 @@ describe("refreshPrices", () => {
     expect(world.errors).toHaveLength(2);
   });
 
+  it("a price that falls below a fifth is used when it has been read twice", async () => {
+    const world = new TestWorld();
+    await refreshPrices(world.deps);
+    const deps = {
+      ...world.deps,
+      catalogue: async () => stored(world),
+      inventory: { ...world.deps.inventory, spotPrices: async () => ({ "m5.large": { "us-west-2a": 0.0001 } }) },
+    };
+    await refreshPrices(deps);
+    expect(stored(world).spot).toEqual({ "m5.large": { "us-west-2a": 0.05 } });
+    expect(world.errors).toHaveLength(1);
+    await refreshPrices(deps);
+    expect(stored(world).spot).toEqual({ "m5.large": { "us-west-2a": 0.0001 } });
+    expect(stored(world).held).toBeUndefined();
+  });
+
   it("nothing is stored when nothing could be read", async () => {
     const world = new TestWorld();
     for (const part of ["onDemandPrices", "spotPrices", "instanceTypes"]) world.broken.add(part);
