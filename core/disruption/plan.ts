@@ -180,17 +180,10 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const passes = validating.length > 0 ? [] : runMethods(input, view, found.all);
   const blocked = explain(view, found.blocked, found.all, passes);
 
-  const consolidatable = new Map<string, boolean>();
   const validatedAt = Math.min(...validating.map(({ dueAt }) => dueAt));
-  const from: number[] = [];
-  for (const [name, { claim, record }] of view.machines) {
-    const pool = view.nodePools.get(claim.metadata.labels?.[NODE_POOL] ?? "");
-    const at = pool ? consolidatableFrom(claim, pool, record) : Number.POSITIVE_INFINITY;
-    consolidatable.set(name, at <= now);
-    from.push(at);
-  }
-
-  if (input.rate) from.push(nextLookAt(input.rate.window, input.rate.setting, now) ?? Number.POSITIVE_INFINITY);
+  const since = consolidatableTimes(view);
+  const nextWindow = input.rate && nextLookAt(input.rate.window, input.rate.setting, now);
+  const from = [...since.values(), nextWindow ?? Number.POSITIVE_INFINITY];
   const last = passes.at(-1);
   const unseenPools = last?.decision.unseenPools;
   const tried = last?.decision.tried ?? [];
@@ -205,10 +198,20 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
     ...(command ? { command } : {}),
     ...(violation ? { violation } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
-    consolidatable,
+    consolidatable: new Map([...since].map(([name, at]) => [name, at <= now])),
     tried: passes.flatMap(({ decision }) => decision.tried ?? []),
     lacksRoom: view.bufferRoom().isShort,
     nextDueAt: command?.dueAt ?? (validating.length > 0 ? validatedAt : nextDue(view, from, blocked)),
     ...(unseenPools ? { unseenPools } : {}),
   };
+}
+
+/** From when each NodeClaim may be consolidated, ms; never, where its NodePool is not known. */
+function consolidatableTimes({ machines, nodePools }: ReturnType<typeof viewCluster>): ReadonlyMap<string, number> {
+  return new Map(
+    [...machines].map(([name, { claim, record }]) => {
+      const pool = nodePools.get(claim.metadata.labels?.[NODE_POOL] ?? "");
+      return [name, pool ? consolidatableFrom(claim, pool, record) : Number.POSITIVE_INFINITY];
+    }),
+  );
 }

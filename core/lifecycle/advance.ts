@@ -118,20 +118,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   if (view.nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined))
     return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const expiresAt = expiryOf(claim);
-  if (expiresAt !== undefined && view.now >= expiresAt) {
-    const paused = endPaused(view);
-    if (paused) return paused;
-    const held = heldByRate(view, record, claim, expiresAt);
-    if (held !== undefined) return held;
-    const step = markTerminating(view, record, "expired", { detail: `expireAfter is ${claim.spec.expireAfter ?? "720h"}` });
-    const log: Action = {
-      type: "Log",
-      level: "debug",
-      message: "deleting expired nodeclaim",
-      fields: namedPool(claim.metadata.labels?.[NODE_POOL]),
-    };
-    return { ...step, actions: [log, ...expiresTooSoon(record, claim, expiresAt), ...step.actions] };
-  }
+  if (expiresAt !== undefined && view.now >= expiresAt) return expire(view, record, claim, expiresAt);
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
   const isNew = record.initializedAt === undefined;
@@ -139,6 +126,20 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   const next = { ...record, ...(nodeName !== undefined && { nodeName }), initializedAt: record.initializedAt ?? view.now, dueAt };
   const write: Action = { type: "WriteRecord", record: next, ...(isNew && { history: initializedEntries(next, view.now) }) };
   return { actions: isNew ? [write, ...initialized(record, view.now)] : [write] };
+}
+
+/** Ends an expired NodeClaim, as soon as neither a pause nor the disruption rate holds it. */
+function expire(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, expiresAt: number): Step {
+  const held = endPaused(view) ?? heldByRate(view, record, claim, expiresAt);
+  if (held !== undefined) return held;
+  const step = markTerminating(view, record, "expired", { detail: `expireAfter is ${claim.spec.expireAfter ?? "720h"}` });
+  const log: Action = {
+    type: "Log",
+    level: "debug",
+    message: "deleting expired nodeclaim",
+    fields: namedPool(claim.metadata.labels?.[NODE_POOL]),
+  };
+  return { ...step, actions: [log, ...expiresTooSoon(record, claim, expiresAt), ...step.actions] };
 }
 
 /** Undefined when an expired node may end: it moves no pod, or the cluster's disruption rate lets it go now. */

@@ -83,24 +83,8 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     const cluster = await deps.clusterDeps(name);
     if (cluster) {
       const run = { ...cluster, log: withReconcileId(cluster.log, deps), ...(invocation && { invocation }) };
-      await measured(cluster, () => withAnnouncements(run, work));
+      await measured(cluster, controller, () => withAnnouncements(run, work));
     } else log.error(`Cluster ${name} is not served by this stack; the wake-up was dropped. Add the cluster with install.`);
-  };
-
-  /** Does `work` and counts it as a reconcile, as Karpenter's controllers do. */
-  const measured = async ({ metrics, now }: D, work: () => Promise<void>): Promise<void> => {
-    const began = now();
-    const ends = (result: "success" | "error"): void => {
-      metrics.count("controller_runtime_reconcile_total", { controller, result });
-      metrics.observe("controller_runtime_reconcile_time_seconds", { controller }, (now() - began) / 1_000);
-    };
-    try {
-      await work();
-    } catch (error) {
-      ends("error");
-      throw error;
-    }
-    ends("success");
   };
 
   /**
@@ -168,4 +152,20 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
     };
     return eachRecordInOrder(event, handleOrSendAgain, deps);
   };
+}
+
+/** Does `work` and counts it as a reconcile, as Karpenter's controllers do. */
+async function measured({ metrics, now }: ClusterDeps, controller: string, work: () => Promise<void>): Promise<void> {
+  const began = now();
+  const ends = (result: "success" | "error"): void => {
+    metrics.count("controller_runtime_reconcile_total", { controller, result });
+    metrics.observe("controller_runtime_reconcile_time_seconds", { controller }, (now() - began) / 1_000);
+  };
+  try {
+    await work();
+  } catch (error) {
+    ends("error");
+    throw error;
+  }
+  ends("success");
 }

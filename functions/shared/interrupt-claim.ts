@@ -18,21 +18,14 @@ import { terminateClaim } from "./terminate-claim.ts";
  * unless a pause holds its end.
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
-  const { cluster, store, log, wakeUps, now } = deps;
-  const { action, soldOut } = CONSEQUENCES[kind];
+  const { cluster, log, wakeUps, now } = deps;
+  const { action } = CONSEQUENCES[kind];
   if (record.terminating && (kind === "instance_terminated" || kind === "instance_stopped")) {
     // The end that we have asked for: its NodeClaim waits for it.
     await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: record.name, about: "node" }]);
     return;
   }
-  if (soldOut !== undefined && record.instance) {
-    const { instanceType, zone, reservationId } = record.instance;
-    const expiresAt = now() + UNAVAILABLE_MS;
-    // An instance that is taken back from a reservation says only that this reservation has no room.
-    const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
-    const cause = { code: "Interruption", message: `EC2 has just taken back capacity of ${instanceType} in ${zone}` };
-    await store.markUnavailable(cluster.name, [{ ...(mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }), cause }]);
-  }
+  await markSoldOut(record, kind, deps);
   // Before the planner is woken, so that it does not buy again at once.
   if (kind === "instance_terminated" && record.nodeName === undefined) await recordFailedLaunch(record, "unregistered", deps);
   const deadline = action === "ForcefulTermination" ? now() : undefined;
@@ -49,6 +42,22 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
     });
   }
   await publishEvents(record, kind, ended, deps);
+}
+
+/** Marks the offering of an instance that EC2 takes back for want of capacity. */
+async function markSoldOut(
+  { instance }: NodeClaimRecord,
+  kind: Exclude<InterruptionKind, "no_op">,
+  { cluster, store, now }: ClusterDeps,
+): Promise<void> {
+  const { soldOut } = CONSEQUENCES[kind];
+  if (soldOut === undefined || instance === undefined) return;
+  const { instanceType, zone, reservationId } = instance;
+  const expiresAt = now() + UNAVAILABLE_MS;
+  // An instance that is taken back from a reservation says only that this reservation has no room.
+  const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
+  const cause = { code: "Interruption", message: `EC2 has just taken back capacity of ${instanceType} in ${zone}` };
+  await store.markUnavailable(cluster.name, [{ ...(mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }), cause }]);
 }
 
 async function publishEvents(

@@ -11,7 +11,7 @@ import { sleepOf, sleepText } from "../../node-pool/schedule.ts";
  * controller.
  */
 export function unusablePool(pool: NodePool, hasTypes: boolean, now: number): string | undefined {
-  const { metadata, spec, status } = pool;
+  const { metadata, spec } = pool;
   if (metadata.deletionTimestamp) return "is being deleted";
   const foreign = hasTypes ? undefined : foreignNodeClass({ spec });
   if (foreign !== undefined) return `cannot be used: ${foreign}`;
@@ -24,9 +24,13 @@ export function unusablePool(pool: NodePool, hasTypes: boolean, now: number): st
   if (expiry !== undefined) return `cannot be used: ${expiry}`;
   const hold = launchHold(pool, now);
   if (hold !== undefined) return hold.text;
-  const ready = (status?.conditions ?? []).find(({ type }) => type === "Ready");
+  return notReady(pool.status?.conditions ?? []);
+}
+
+function notReady(conditions: readonly Condition[]): string | undefined {
+  const ready = conditions.find(({ type }) => type === "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
-  const { type, reason, message } = cause(status?.conditions ?? []) ?? ready;
+  const { type, reason, message } = cause(conditions) ?? ready;
   const why = [...(type === "Ready" ? [] : [type]), ...(reason ? [reason] : []), ...(message ? [message] : [])];
   return why.length === 0 ? "is not Ready; see its status" : `is not Ready: ${why.join(": ")}`;
 }
