@@ -1,10 +1,8 @@
-import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Pause } from "../model/pause.ts";
 import { pauseOf, pauseText } from "../pause/pause.ts";
-import { isVoluntaryEnd, PAUSE_AGE_MS } from "../pause/voluntary.ts";
+import { isCovered, isVoluntaryEnd } from "../pause/voluntary.ts";
 import type { ClaimView, Step } from "./action.ts";
-import { machineFields } from "./log-fields.ts";
 import { markTerminating, wakePlanner } from "./mark-terminating.ts";
 
 // What a NodeClaim does in the place of an act that a pause holds.
@@ -28,29 +26,19 @@ export function endPaused({ pauses, now }: ClaimView): Step | undefined {
 }
 
 /**
- * The step in the place of the next one of a voluntary end: a NodeClaim that is not deleted yet stays, and one whose
- * drain has begun keeps the pods that it has, and its machine. The end of a machine that
- * has ended by itself, or was stopped, continues.
+ * The step in the place of the next one of a voluntary end: the node keeps the pods that it has, and its machine. The
+ * end of a machine that has ended by itself, or was stopped, continues.
  */
-export function terminationPaused(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
-  const { pauses, now, instance } = view;
-  const { terminating, ...rest } = record;
+export function terminationPaused({ pauses, now, instance }: ClaimView, record: NodeClaimRecord): Step | undefined {
+  const { terminating } = record;
   if (terminating === undefined || !isVoluntaryEnd(record) || record.instance === undefined) return undefined;
-  if (now - terminating.at < PAUSE_AGE_MS) return undefined;
+  if (isCovered(terminating.at, now)) return undefined;
   if (pauses === undefined) return { actions: [], ask: "pauses" };
   const pause = pauseOf(pauses, "disruption", now);
   if (pause === undefined) return undefined;
   if (instance === undefined) return { actions: [], ask: "instance" };
   if (instance === "gone" || !RUNS.has(instance.state)) return undefined;
-  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return heldBy(pause, now);
-  const fields = { ...machineFields(record), pause: pauseText(pause) };
-  return {
-    actions: [
-      { type: "WriteRecord", record: { ...rest, dueAt: now } },
-      { type: "Log", level: "info", message: "nodeclaim stays, disruption is paused", fields },
-    ],
-    again: true,
-  };
+  return heldBy(pause, now);
 }
 
 /**
@@ -61,7 +49,7 @@ export function terminationPaused(view: ClaimView, record: NodeClaimRecord, clai
 export function launchPaused(view: ClaimView, record: NodeClaimRecord): Step | undefined {
   const { pauses, now } = view;
   const isByHand = record.reason === "adopted";
-  if (!isByHand && now - record.createdAt < PAUSE_AGE_MS) return undefined;
+  if (!isByHand && isCovered(record.createdAt, now)) return undefined;
   if (pauses === undefined) return { actions: [], ask: "pauses" };
   const isForDisruption = record.commandId !== undefined;
   const pause = pauseOf(pauses, "launches", now) ?? (isForDisruption ? pauseOf(pauses, "disruption", now) : undefined);

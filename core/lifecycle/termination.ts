@@ -47,9 +47,9 @@ const MAX_LOST_LAUNCH_MS = 60_000;
  * (karpenter: pkg/controllers/node/termination/controller.go, Controller.finalize).
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
-  const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
-  const paused = terminationPaused(view, record, claim);
+  const paused = terminationPaused(view, record);
   if (paused) return paused;
+  const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
   const foreign = holdForeign(view, record, claim);
   if (foreign) return foreign;
   if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)

@@ -16,3 +16,6 @@ export const isVoluntaryEnd = ({ terminating }: Pick<NodeClaimRecord, "terminati
  * is in force (docs/pause.md).
  */
 export const PAUSE_AGE_MS = 3_000;
+
+/** Whether a decision was made so recently that what was paused then still counts. Another clock may be ahead. */
+export const isCovered = (decidedAt: number, now: number): boolean => now >= decidedAt && now - decidedAt < PAUSE_AGE_MS;
