@@ -5,6 +5,7 @@ import { USER } from "#lab/world/world.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { isOrdinary, ODD, SICKNESS } from "./invariants/facts.ts";
 import { ringNeighbour } from "./neighbour.ts";
+import { hold } from "./pauses.ts";
 import type { Act, Pick } from "./script.ts";
 import { SECOND_WORKLOAD } from "./second-cluster.ts";
 
@@ -83,6 +84,9 @@ export function perform(act: Act, lab: Lab): void {
       return;
     case "spot prices":
       cloud.moveSpotPrices(act.spot);
+      return;
+    case "pause":
+      hold(lab, act);
       return;
     case "read prices":
       lab.readPrices();

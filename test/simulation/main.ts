@@ -8,6 +8,7 @@
 
 import { parseArgs } from "node:util";
 import { wholeOption } from "../support/number-option.ts";
+import { withPauses } from "./draw/pauses.ts";
 import { drawScript } from "./draw/script.ts";
 import { LAWS } from "./invariants/all.ts";
 import { killEverywhere } from "./kill-everywhere.ts";
@@ -21,6 +22,7 @@ const USAGE = `node test/simulation/main.ts [options]
   --runs N      play N seeds (100)
   --hours H     play seeds until H virtual cluster-hours are over, whatever --runs says
   --minutes M   virtual minutes of trouble in each run (45)
+  --pauses      people pause the cluster meanwhile, as drawn from the seed beside all else
   --kills       the short stories instead, killed at every remote call
   --every K     with --kills: every K-th place only (1)
   --beside C    run the code of commit C beside this one's, an invocation each as drawn
@@ -35,6 +37,7 @@ function options() {
       runs: { type: "string", default: "100" },
       hours: { type: "string" },
       minutes: { type: "string", default: "45" },
+      pauses: { type: "boolean", default: false },
       kills: { type: "boolean", default: false },
       every: { type: "string", default: "1" },
       beside: { type: "string" },
@@ -49,6 +52,7 @@ function options() {
     runs: values.hours === undefined ? wholeOption("runs", values.runs, 1) : Number.POSITIVE_INFINITY,
     hours: values.hours === undefined ? Number.POSITIVE_INFINITY : wholeOption("hours", values.hours, 1),
     minutes: wholeOption("minutes", values.minutes, 5),
+    pauses: values.pauses,
     kills: values.kills,
     every: wholeOption("every", values.every, 1),
     beside: values.beside,
@@ -71,7 +75,7 @@ async function versionOf(commit: string): Promise<OtherVersion> {
 
 /** Plays the seeds in turn. Prints each broken invariant with the command that plays it again, and the totals last. */
 async function main(): Promise<void> {
-  const { seed, runs, hours, minutes, kills, every, beside, laws, brief, keepGoing, help } = options();
+  const { seed, runs, hours, minutes, pauses, kills, every, beside, laws, brief, keepGoing, help } = options();
   if (help) return console.log(USAGE);
   if (laws) return console.log(LAWS.map(({ name, law }) => `${name}: ${law}`).join("\n"));
   if (kills) {
@@ -82,7 +86,8 @@ async function main(): Promise<void> {
   const played = other ? { beside: other } : {};
   const sum = total();
   for (let next = seed; next - seed < runs && sum.hours < hours; next++) {
-    const script = drawScript(next, minutes);
+    const drawn = drawScript(next, minutes);
+    const script = pauses ? withPauses(drawn) : drawn;
     const outcome = await play(script, played);
     addUp(sum, outcome);
     if (keepGoing && sum.runs % SEEDS_PER_REPORT === 0) console.log(report(sum).at(-1));

@@ -30,7 +30,7 @@ export interface Observer {
  * Checks all invariants during a run. `isOther`: whether the running invocation is of another version of the code, as a
  * violation then says.
  */
-export function observer(isOther: () => boolean = () => false): Observer {
+export function observer(isOther: () => boolean = () => false, invariants = INVARIANTS): Observer {
   const violations: Violation[] = [];
   const watchers: Watcher[] = [];
   let scene: Scene | undefined;
@@ -53,7 +53,7 @@ export function observer(isOther: () => boolean = () => false): Observer {
       world.onChange(history.onChange);
       watchers.push({ onLaunch: history.onLaunch, onResult: history.onResult });
       cloud.onEvent(history.onEvent);
-      for (const { name, watch } of INVARIANTS) watchers.push(watch(watched, (detail) => report(name, detail)));
+      for (const { name, watch } of invariants) watchers.push(watch(watched, (detail) => report(name, detail)));
       world.onChange((change) => {
         for (const watcher of watchers) watcher.onChange?.(change);
       });

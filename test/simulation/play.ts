@@ -13,12 +13,13 @@ import { elementsOf } from "./elements.ts";
 import { injector } from "./faults/injector.ts";
 import { losableTable } from "./faults/losable-table.ts";
 import { sleepIn } from "./faults/table-faults.ts";
-import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
+import { COMES_TO_REST, INVARIANTS, NOTHING_THROWS, WHILE_PAUSED } from "./invariants/all.ts";
 import { history } from "./invariants/history.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { NEIGHBOUR, settle } from "./neighbour.ts";
 import { observer, type Violation } from "./observe.ts";
+import { endPauses } from "./pauses.ts";
 import { isFault, type Script, skewOf } from "./script.ts";
 import { SECOND, settleSecond } from "./second-cluster.ts";
 import { START } from "./story.ts";
@@ -76,7 +77,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   const { features = {} } = script;
   const random = seeded(script.chance).fork("simulation");
   const others = new WeakSet<Invocation>();
-  const watching = observer(() => others.has(currentInvocation() ?? NOBODY));
+  const watching = observer(() => others.has(currentInvocation() ?? NOBODY), script.pauses ? WHILE_PAUSED : INVARIANTS);
   const faults = injector(
     () => lab,
     () => table,
@@ -138,6 +139,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     await clock.run({ until: broken, latest: START + script.minutes * 60_000 });
     if (!broken()) {
       faults.stop();
+      endPauses(lab);
       await comeToRest(scene, broken, (detail) => watching.report(COMES_TO_REST.name, detail));
       if (!broken()) await watching.finish();
     }

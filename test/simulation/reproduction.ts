@@ -32,6 +32,6 @@ export async function reproduce(script: Script, outcome: RunResult, options: Pla
     ...LAWS.flatMap(({ name, law }) => (name === violation.invariant ? [`  the law: ${law}`] : [])),
     `  ${events.length} of its ${script.events.length} events are enough${script.interleaved ? ", calls interleaved" : ""}:`,
     ...events.map((event) => `    ${describeEvent(event)}`),
-    `  play it again: node test/simulation/main.ts --seed ${script.seed} --runs 1 --minutes ${script.minutes}`,
+    `  play it again: node test/simulation/main.ts --seed ${script.seed} --runs 1 --minutes ${script.minutes}${script.pauses ? " --pauses" : ""}`,
   ].join("\n");
 }

@@ -1,3 +1,4 @@
+import type { Pause, PauseScope } from "#core/model/pause.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
 import type { LabOptions } from "#lab/host.ts";
 import type { Outage } from "#lab/world/outages.ts";
@@ -22,6 +23,8 @@ export interface Script {
   readonly cloudLagMs: number;
   readonly objects: readonly ApiObject[];
   readonly features?: Features;
+  /** Whether people pause the cluster meanwhile: laws about what must happen in time do not count then. */
+  readonly pauses?: true;
   /** In order of time. */
   readonly events: readonly ScriptEvent[];
 }
@@ -81,6 +84,8 @@ export type Act =
   | { readonly what: "stop machine"; readonly pick: Pick }
   | { readonly what: "spot prices"; readonly spot: NonNullable<Catalogue["spot"]> }
   | { readonly what: "read prices" }
+  /** A person pauses the cluster by the table or the ConfigMap; after so many minutes it ends, or a person ends it. */
+  | { readonly what: "pause"; readonly by: Pause["source"]; readonly only?: PauseScope; readonly minutes: number; readonly hasEnd: boolean }
   | { readonly what: "outage"; readonly of: WithoutTime<Outage>; readonly minutes: number };
 
 type WithoutTime<T> = Omit<T, "from" | "until">;

@@ -7,6 +7,7 @@ import { limitsKept, sleepersLeftAlone } from "./limits.ts";
 import { neighbourLeftAlone, secondServed } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { dearLeftAlone } from "./overlays.ts";
+import { pausesHold } from "./pauses.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { boughtOnce } from "./purchases.ts";
 import { fewRepaired, sickReplaced } from "./repairs.ts";
@@ -18,6 +19,7 @@ import { factsStay, oneDecider } from "./writes.ts";
 
 /** The invariants that hold at every moment of a run. */
 export const INVARIANTS: readonly Invariant[] = [
+  pausesHold,
   ...[launchedOnce, launchedTogetherOnce, givenUpAfterTry, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone],
   ...[limitsKept, sleepersLeftAlone],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
@@ -37,6 +39,15 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[factsStay, oneDecider, callsBounded, endsTold, launchesTold],
   ...[replicasKept, sickReplaced, fewRepaired, dearLeftAlone, neighbourLeftAlone, secondServed],
 ];
+
+/** What must happen in time: a pause holds it, or the work that is behind when the pause ends. */
+const IN_TIME: ReadonlySet<Invariant> = new Set([
+  ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, givenUpAfterTry, drainedInTime],
+  ...[podsPlacedInTime, waitersTold, endsTold, replicasKept, sickReplaced, fewRepaired, secondServed],
+]);
+
+/** Those that a run with pauses is held to. */
+export const WHILE_PAUSED: readonly Invariant[] = INVARIANTS.filter((one) => !IN_TIME.has(one));
 
 /** The invariant that play.ts checks itself. */
 export const COMES_TO_REST: Law = {

@@ -6,6 +6,7 @@ import { PRODUCT } from "#lab/world/api-server.ts";
 import type { SimulatedInstance } from "#lab/world/simulated-instance.ts";
 import type { Change } from "#lab/world/store.ts";
 import { NODE_CHARGE } from "../../support/scheduling/claim-cost.ts";
+import { wasHeldWithin } from "../pauses.ts";
 import { forcedCause, hasDrifted } from "./causes.ts";
 import { isDisrupted, isHeld, nameOf } from "./facts.ts";
 import type { ClaimLife, History } from "./history.ts";
@@ -149,7 +150,7 @@ const mayBeReserved = ({ claim }: ClaimLife): boolean =>
 
 export const endsHaveCause: Invariant = {
   name: "ends have a cause",
-  law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, too many replicas, or because EC2 has no machine for it, or after it has tainted its node for a disruption.",
+  law: "The product ends a NodeClaim for its expiry, a notice, a user, broken hardware, a time-out, a pause before its launch, too many replicas, or because EC2 has no machine for it, or after it has tainted its node for a disruption.",
   watch: ({ history, lab, faults }, violated) => ({
     onChange({ kind, verb, object, user, type }) {
       if (kind !== "NodeClaim" || user !== PRODUCT || verb !== "delete" || type === "ADDED") return;
@@ -167,6 +168,7 @@ export const endsHaveCause: Invariant = {
       if (life.machine === undefined && isRefused) return;
       // Others of the account may have used a reservation up meanwhile.
       if (life.machine === undefined && mayBeReserved(life)) return;
+      if (life.registeredAt === undefined && wasHeldWithin(lab, now - DELETED_WITHIN_MS, now)) return;
       violated(`claim ${life.name} was deleted ${Math.round((now - life.addedAt) / 1_000)} s after it was made, without a cause`);
     },
   }),

@@ -1,5 +1,6 @@
 import type { Lease } from "#core/model/lease.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import { heldSince } from "../pauses.ts";
 import type { Invariant } from "./invariant.ts";
 
 /** Fields that a record gains once and keeps until its end. */
@@ -22,7 +23,7 @@ const same = (a: object, b: object): boolean => JSON.stringify(Object.entries(a)
 export const factsStay: Invariant = {
   name: "facts stay",
   law: "What a record has once said (its claim's UID, its instance, that it has come up, that it shall go, and when at the latest) no later write takes back.",
-  watch: (_scene, violated) => {
+  watch: ({ lab }, violated) => {
     const known = new Map<string, NodeClaimRecord>();
     return {
       onResult({ port, method }, result) {
@@ -32,7 +33,12 @@ export const factsStay: Invariant = {
         const before = known.get(key);
         known.set(key, record);
         if (before === undefined || before.intentId !== record.intentId || method === "create") return;
-        const lost = FACTS.find((fact) => before[fact] !== undefined && !isKept(fact, before, record));
+        // EC2 takes a machine back whose end a pause holds: its pods must go, for that reason.
+        const isTaken =
+          record.terminating?.reason === "spot_interrupted" && heldSince(lab, "disruption", lab.world.clock.now()) !== undefined;
+        const lost = FACTS.filter((fact) => fact !== "terminating" || !isTaken).find(
+          (fact) => before[fact] !== undefined && !isKept(fact, before, record),
+        );
         if (lost !== undefined)
           violated(
             `record ${record.name} said ${lost} ${JSON.stringify(before[lost])}, a later write says ${JSON.stringify(record[lost])}`,
