@@ -18,7 +18,7 @@ export const INSTALL_KILLS_EVERY = FULL ? 1 : 9;
 export const SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 5, 6] : [1, 2, 3];
 
 /** Odd scenarios, manifests and options for each command; `npm run hostile -- --cli` tries thousands. */
-export const ODD_INPUTS = FULL ? 600 : 60;
+export const ODD_INPUTS = FULL ? 600 : 30;
 
 /** Odd audit deliveries, webhook calls, notices and wake-ups; `npm run hostile -- --events` tries thousands. */
 export const ODD_EVENTS = FULL ? 2_000 : 100;
@@ -36,6 +36,15 @@ export const BATCH_STEP = FULL ? 1 : 6;
 /** Courses beside hostile objects: each is played twice, with the objects and without. `npm run hostile` plays more. */
 export const HOSTILE_SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 12, 13] : [2, 13];
 export const HOSTILE_OBJECTS = FULL ? 400 : 100;
+
+/** Draws of a law about whole plans, each of which takes some ten milliseconds. A part is the first of the same draws. */
+export const drawsOf = (all: number): number => (FULL ? all : Math.ceil(all / 3));
+
+/** Terminals on which every command prints: each is a process of its own, because a command asks for the width once. */
+export const WIDTHS: readonly number[] = FULL ? [60, 100] : [60];
+
+/** Cases in which the integer program proves the cheapest plan: it takes a second for each. */
+export const optimaToProve = (seeds: readonly number[]): readonly number[] => (FULL ? seeds : seeds.slice(0, 1));
 
 /** How many pods the integer program prices beside our plan: its time grows faster than the number of pods. */
 export const PRICED_PODS = FULL ? 200 : 50;

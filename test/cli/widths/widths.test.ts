@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "#cli/commands.ts";
+import { WIDTHS } from "../../support/effort.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** What others read (YAML, scripts), or that shows a page or a screen; the lab has a test of its own. */
 const WITHOUT_TEXT = new Set(["view", "convert", "lab", "synth", "manifests", "rebuild", "completion"]);
 
-describe.for([60, 100])("on a terminal of %i columns", (columns) => {
+describe.for(WIDTHS)("on a terminal of %i columns", (columns) => {
   const folder = temporaryFolder(`widths-${columns}`);
   const args = ["--disable-warning=ExperimentalWarning", "test/cli/widths/outputs.ts", "--columns", String(columns), "--folder", folder];
   const outputs = (): Readonly<Record<string, string>> =>

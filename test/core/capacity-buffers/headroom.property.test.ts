@@ -11,6 +11,7 @@ import { intentFor } from "#core/provisioning/intent.ts";
 import { nomineesOf } from "#core/provisioning/nominees.ts";
 import { solve } from "#core/scheduling/solve.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
+import { drawsOf } from "../../support/effort.ts";
 import { nodePool, nodeWithClaim, pod, snapshotOf, ZONES } from "../../support/scheduling/builders.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
@@ -51,7 +52,7 @@ const clusters: fc.Arbitrary<Snapshot> = fc
     return { ...snapshot, virtualPods: headroom.flatMap((room) => room.pods) };
   });
 
-const RUNS = { numRuns: 100, seed: 20_261_121 };
+const RUNS = { numRuns: drawsOf(100), seed: 20_261_121 };
 const isVirtual = (name: string): boolean => name.includes("/capacity-buffer-");
 const isReal = (name: string): boolean => !isVirtual(name);
 const onNew = ({ newNodeClaims }: Plan): readonly string[] => newNodeClaims.flatMap(({ pods }) => pods);
@@ -87,7 +88,7 @@ it("a plan with buffers does not depend on the order of buffers and pods", () =>
       const reversed = { ...snapshot, pods: [...snapshot.pods].reverse(), virtualPods: [...(snapshot.virtualPods ?? [])].reverse() };
       expect(solve(reversed)).toEqual(solve(snapshot));
     }),
-    { ...RUNS, numRuns: 60 },
+    { ...RUNS, numRuns: drawsOf(60) },
   );
 });
 
@@ -120,5 +121,5 @@ it("a second plan launches nothing when the first plan placed every pod", () => 
     }),
     RUNS,
   );
-  expect(bought).toBeGreaterThan(50);
+  expect(bought).toBeGreaterThan(drawsOf(50));
 });

@@ -5,6 +5,7 @@ import { nodePrice } from "#core/disruption/prices/price.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { carryOut, hourlyCost } from "../../support/disruption/carry-out.ts";
 import { WITH_SOLVE } from "../../support/disruption/with-solve.ts";
+import { drawsOf } from "../../support/effort.ts";
 import { instanceType, nodePool, pod, snapshot } from "./builders.ts";
 
 const SIZES = [
@@ -64,7 +65,7 @@ it("a cluster saves with every command, keeps every pod, and settles", () => {
       }
       expect(current.pods).toHaveLength(start.pods.length);
     }),
-    { numRuns: 60 },
+    { numRuns: drawsOf(60) },
   );
 });
 
@@ -89,6 +90,6 @@ it("a pass makes the same decision in any order of the cluster's objects", () =>
       };
       expect(decide(turned)).toEqual(decide(start));
     }),
-    { numRuns: 40 },
+    { numRuns: drawsOf(40) },
   );
 });

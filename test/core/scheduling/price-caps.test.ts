@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "#core/model/node-pool.ts";
 import { solve } from "#core/scheduling/solve.ts";
+import { drawsOf } from "../../support/effort.ts";
 import {
   CATALOGUE,
   instanceType,
@@ -142,7 +143,7 @@ it("whatever the claims of a plan are launched as, no NodePool and no cluster co
       if (Object.values(plan.podErrors).some((error) => error.includes("price cap"))) capsThatLeavePods++;
       expect(brokenRules(cluster, planToJson(plan, 0))).toEqual([]);
     }),
-    { numRuns: 150, seed: 20_261_126 },
+    { numRuns: drawsOf(150), seed: 20_261_126 },
   );
-  expect(capsThatLeavePods).toBeGreaterThan(20);
+  expect(capsThatLeavePods).toBeGreaterThan(drawsOf(20));
 });

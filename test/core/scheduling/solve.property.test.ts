@@ -7,12 +7,13 @@ import type { Snapshot } from "#core/model/snapshot.ts";
 import { withInFlight } from "#core/provisioning/in-flight.ts";
 import { intentFor } from "#core/provisioning/intent.ts";
 import { solve } from "#core/scheduling/solve.ts";
+import { drawsOf } from "../../support/effort.ts";
 import { clusters, shuffled } from "../../support/scheduling/arbitraries.ts";
 import { nodeWithClaim, type Scenario } from "../../support/scheduling/builders.ts";
 import { brokenRules } from "../../support/scheduling/check-plan.ts";
 import { planToJson, scenarioToSnapshot } from "../../support/scheduling/scenario.ts";
 
-const RUNS = { numRuns: 150, seed: 20_261_121 };
+const RUNS = { numRuns: drawsOf(150), seed: 20_261_121 };
 const NOTHING: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
 const placedBy = ({ newNodeClaims, existingNodes }: Plan): string[] => [...newNodeClaims, ...existingNodes].flatMap(({ pods }) => pods);
@@ -41,7 +42,7 @@ it("the same cluster, listed in any order, gets the same plan byte for byte", ()
       const plan = canonicalJson(solve(scenarioToSnapshot(cluster)));
       expect(canonicalJson(solve(scenarioToSnapshot(shuffled(cluster, seed))))).toBe(plan);
     }),
-    { ...RUNS, numRuns: 80 },
+    { ...RUNS, numRuns: drawsOf(80) },
   );
 });
 
@@ -123,7 +124,7 @@ it("a plan that is carried out leaves nothing more to launch", () => {
       expect(placedBy(again).filter((name) => placed.has(name))).toEqual([]);
       if (Object.keys(plan.podErrors).length === 0) expect(again).toEqual(NOTHING);
     }),
-    { ...RUNS, numRuns: 80 },
+    { ...RUNS, numRuns: drawsOf(80) },
   );
 });
 
@@ -141,6 +142,6 @@ it("a second run plans no placed pod again and keeps limits while the claims of 
       const both = { ...plan, newNodeClaims: [...plan.newNodeClaims, ...again.newNodeClaims], podErrors: {} };
       expect(brokenRules(cluster, planToJson(both, 0)).filter((rule) => rule.includes("may exceed its limit"))).toEqual([]);
     }),
-    { ...RUNS, numRuns: 80 },
+    { ...RUNS, numRuns: drawsOf(80) },
   );
 });

@@ -4,6 +4,7 @@ import type { Pod } from "#core/model/pod.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { podKey } from "#core/pods/predicates.ts";
 import type { TrialCluster } from "#core/scheduling/trial-cluster.ts";
+import { drawsOf } from "../../support/effort.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { nodeWithClaim, snapshotOf } from "../../support/scheduling/builders.ts";
 import { rearranged } from "../../support/scheduling/rearranged.ts";
@@ -112,6 +113,6 @@ it("after any changes and reverts, a trial cluster answers as if only the change
       other.preferNodes(order);
       expect(answers(used, names)).toEqual(answers(other, names));
     }),
-    { numRuns: 80 },
+    { numRuns: drawsOf(80) },
   );
 });

@@ -6,6 +6,7 @@ import { rfc3339 } from "#core/model/conditions.ts";
 import { DO_NOT_DISRUPT } from "#core/model/labels.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
+import { drawsOf } from "#test/support/effort.ts";
 import { machine, NOW, nodePool, pdb, pod, snapshot } from "../../disruption/builders.ts";
 
 const settings = { cluster: "c" };
@@ -191,7 +192,7 @@ it("a course loses no pod, raises no bill, and settles", () => {
       expect(billOf(course.end).pricePerHour).toBeLessThanOrEqual(billOf(start).pricePerHour + 1e-9);
       expect(rehearse(course.end, { ...WITH_SOLVE, settings }).steps).toEqual([]);
     }),
-    { numRuns: 30 },
+    { numRuns: drawsOf(30) },
   );
 });
 
@@ -207,7 +208,7 @@ it("a course is the same in any order of the cluster's objects", () => {
       };
       expect(published(rehearse(turned, { ...WITH_SOLVE, settings }))).toEqual(published(rehearse(start, { ...WITH_SOLVE, settings })));
     }),
-    { numRuns: 30 },
+    { numRuns: drawsOf(30) },
   );
 });
 
