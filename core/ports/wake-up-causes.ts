@@ -73,6 +73,8 @@ export const WAKE_UP_CAUSES = {
   catalog: {
     /** The detail is resource/name of a NodePool, EC2NodeClass or NodeOverlay. */
     ObjectChanged: { words: (name: string) => `${name} changed` },
+    /** The detail is the name of an EC2NodeClass. */
+    LookupFailed: { words: (name: string) => `a lookup for EC2NodeClass ${name} failed` },
     Sweep: { words: () => "sweep" },
     Unknown: { words: (reason: string) => reason },
   },

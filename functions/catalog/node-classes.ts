@@ -8,15 +8,19 @@ import type { EC2NodeClass, EC2NodeClassStatus } from "#core/model/node-class.ts
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "#core/node-class/hash.ts";
 import { nodeClassStatus } from "#core/node-class/status.ts";
 import type { Subnet } from "#core/ports/cloud-inventory.ts";
+import { retryAfterSeconds } from "#core/ports/wake-ups.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { publishFinalized, writeStatus } from "../shared/write-status.ts";
 import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
-import { dueParts, type LookUpContext, type ResolvedParts, resolveParts } from "./resolve-node-class.ts";
+import { dueParts, failuresIn, type LookUpContext, type ResolvedParts, resolveParts } from "./resolve-node-class.ts";
 
 const FINALIZER = "karpenter.k8s.aws/termination";
+
+/** After so many failures in a row a lookup is left to the sweep: a wrong setting is not asked about all the time. */
+const SOON_TRIED_AGAIN = 5;
 
 /** What a warm function remembers, by the UID of the EC2NodeClass. */
 export type Memory = Map<string, ResolvedParts>;
@@ -42,11 +46,9 @@ export async function refreshNodeClass(
   const uid = current.metadata.uid ?? current.metadata.name;
   const due = dueParts(current, memory.get(uid), context);
   const findings = await resolveParts(current, due, context);
-  for (const [part, found] of Object.entries(findings)) {
-    if (typeof found === "object" && "error" in found) {
-      log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error: found.error });
-    }
-  }
+  const failed = failuresIn(findings);
+  for (const [part, error] of failed)
+    log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error });
   if (findings.subnets !== undefined && !("error" in findings.subnets)) await storeFreeAddresses(current, findings.subnets, deps);
   const found = nodeClassStatus(current, findings, context.now);
   const status = withRollout({ ...current, status: found }, own, context.now);
@@ -62,11 +64,20 @@ export async function refreshNodeClass(
   }
   // Remembered only after the write: a run that is killed before it must resolve the parts again.
   const before = memory.get(uid);
-  const kept = before?.generation === current.metadata.generation ? before?.at : {};
+  const kept = before?.generation === current.metadata.generation ? before : undefined;
+  const failures = failed.size > 0 ? (kept?.failures ?? 0) + 1 : 0;
+  const isSoonTriedAgain = failures > 0 && failures <= SOON_TRIED_AGAIN;
+  // What failed stays due.
+  const resolved = [...due].filter((part) => !isSoonTriedAgain || !failed.has(part));
   memory.set(uid, {
     generation: current.metadata.generation,
-    at: { ...kept, ...Object.fromEntries([...due].map((part) => [part, context.now])) },
+    at: { ...kept?.at, ...Object.fromEntries(resolved.map((part) => [part, context.now])) },
+    failures,
   });
+  if (isSoonTriedAgain) {
+    const delayMs = retryAfterSeconds(failures) * 1_000;
+    await deps.wakeUps.wake([{ kind: "catalog", cluster: cluster.name, cause: "LookupFailed", detail: current.metadata.name, delayMs }]);
+  }
   return written;
 }
 

@@ -13,7 +13,8 @@ type Part = "amis" | "capacityReservations" | "placementGroup" | "subnets" | "se
 
 /**
  * The parts of an EC2NodeClass that AWS is asked about: the condition that is True once the part is resolved, and how
- * long the answer is used. A failed part is asked about again after a minute.
+ * long the answer is used. A failed part is asked about again after 2, 4, 8, 16 and 30 s, then after
+ * a minute each time.
  */
 const PARTS: Readonly<Record<Part, { readonly condition: string; readonly periodMs: number }>> = {
   amis: { condition: "AMIsReady", periodMs: 5 * 60_000 },
@@ -27,12 +28,13 @@ const PARTS: Readonly<Record<Part, { readonly condition: string; readonly period
 const EARLY_SWEEP_TOLERANCE_MS = 5_000;
 
 /**
- * What a warm function remembers of one EC2NodeClass: when each part was last resolved. Losing it only costs calls to
- * AWS.
+ * What a warm function remembers of one EC2NodeClass: when each part was last resolved, and in how many passes on end
+ * one or more failed. Losing it only costs calls to AWS.
  */
 export interface ResolvedParts {
   readonly generation: number | undefined;
   readonly at: Readonly<Partial<Record<Part, number>>>;
+  readonly failures?: number;
 }
 
 export interface LookUpContext {
@@ -101,6 +103,12 @@ export async function resolveParts(nodeClass: EC2NodeClass, due: ReadonlySet<Par
     ...(cluster.serviceCidr !== undefined && { serviceCidr: cluster.serviceCidr }),
   };
 }
+
+/** The errors of the parts that failed. */
+export const failuresIn = (findings: Findings): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(findings).flatMap(([part, found]) => (typeof found === "object" && "error" in found ? [[part, found.error]] : [])),
+  );
 
 async function lookUpAmis({ spec }: EC2NodeClass, { inventory, kubernetesVersion, now }: LookUpContext) {
   const alias = aliasOf(spec);

@@ -35,6 +35,7 @@ describe("the causes of wake-ups", () => {
       "disruption Sweep: sweep",
       "disruption Unknown: X",
       "catalog ObjectChanged: X changed",
+      "catalog LookupFailed: a lookup for EC2NodeClass X failed",
       "catalog Sweep: sweep",
       "catalog Unknown: X",
     ]);

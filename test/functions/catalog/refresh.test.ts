@@ -106,6 +106,29 @@ describe("refreshNodeClasses", () => {
     expect(world.wakeUps.map(({ kind }) => kind)).toEqual(["provision", "disruption", "provision", "disruption"]);
   });
 
+  it("a lookup that fails is made again after 2, 4, 8, 16 and 30 s, and each minute after that", async () => {
+    const world = open("EC2NodeClass");
+    world.broken.add("parameter");
+    const delays: unknown[] = [];
+    for (let pass = 0; pass < 7; pass++) {
+      world.wakeUps.length = 0;
+      world.calls.length = 0;
+      await refresh(world, 2_000);
+      expect(world.calls.includes("parameter")).toBe(pass < 6);
+      delays.push(world.wakeUps.map((wakeUp) => wakeUp.kind === "catalog" && wakeUp.delayMs));
+    }
+    expect(delays).toEqual([[2_000], [4_000], [8_000], [16_000], [30_000], [], []]);
+  });
+
+  it("wake-ups for what is written are sent again when the queue did not take them", async () => {
+    const world = open("EC2NodeClass");
+    const { wake } = world.deps.wakeUps;
+    let calls = 0;
+    const wakeUps = { wake: (asked: Parameters<typeof wake>[0]) => (calls++ === 0 ? Promise.reject(new Error("away")) : wake(asked)) };
+    await refreshNodeClasses({ ...world.deps, wakeUps, inventory: world.inventory }, world.memory);
+    expect(world.wakeUps.map(({ kind }) => kind)).toEqual(["provision", "disruption"]);
+  });
+
   it("the other parts are resolved when one fails, and the failure is logged", async () => {
     const world = open("EC2NodeClass");
     world.broken.add("parameter");
