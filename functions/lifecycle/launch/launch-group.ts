@@ -23,7 +23,7 @@ import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { interruptAsNoticed } from "../../shared/early-notices.ts";
 import { type ActionContext, type ClaimState, done, type Performed, requeue } from "../claim-state.ts";
-import { emptyAnswer, isUnknown } from "./launch.ts";
+import { emptyAnswer, isUnknown, mayBeNoticed } from "./launch.ts";
 import { countLaunchFailures, countRefusedLaunch, reportUnrequested } from "./metrics.ts";
 import { refuse } from "./refuse.ts";
 import { ensureTemplates, renderFor } from "./render.ts";
@@ -61,7 +61,7 @@ export async function performGroupStep(
       await store.update(step.record, step.history);
       return requeue();
     case "TakeToEnd":
-      await store.update(step.record, launchedEntries(step.record, now()));
+      await interruptAsNoticed(await store.update(step.record, launchedEntries(step.record, now())), deps);
       return requeue();
     case "Search":
       return search(step, record, state, deps);
@@ -191,7 +191,7 @@ async function take({ group: { launch }, record, instance }: Of<"Take">, { claim
   const taken = { ...withInstance(record, own, launch, launchedAt), launchPrice: launchPrice(own, instanceTypes) };
   const stored = await deps.store.update(taken, launchedEntries(taken, deps.now()));
   // A notice that came before this named an instance without a record.
-  if (!isNew) await interruptAsNoticed(stored, deps);
+  if (mayBeNoticed(launch.requestedAt, deps.now())) await interruptAsNoticed(stored, deps);
   return done({ ...state, record: stored, ...(nodeClass && { nodeClass }), ...(isNew && { nodes: [], otherYoungNodes: [] }) });
 }
 

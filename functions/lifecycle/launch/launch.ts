@@ -15,6 +15,7 @@ import { MIN_BOOT_MS } from "#core/provisioning/pending-pods.ts";
 import { launchedFor } from "#core/rebuild/launched.ts";
 import { recordedInstance } from "#core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
+import { interruptAsNoticed } from "../../shared/early-notices.ts";
 import { type ActionContext, type ClaimState, done, type Performed, type Performer, requeue } from "../claim-state.ts";
 import { countCloudError } from "../measured-fleet.ts";
 import { countLaunchFailures, countRefusedLaunch, reportUnrequested } from "./metrics.ts";
@@ -110,6 +111,7 @@ async function storeResult(
     const stored = await store.update(launched, launchedEntries(launched, now()));
     // The machine has only begun to start, unless an earlier call with this token has launched it.
     const isNew = now() - (record.launchRequestedAt ?? 0) < MIN_BOOT_MS;
+    if (mayBeNoticed(record.launchRequestedAt ?? 0, now())) await interruptAsNoticed(stored, deps);
     return done({ ...state, record: stored, ...(nodeClass && { nodeClass }), ...(isNew && { nodes: [], otherYoungNodes: [] }) });
   }
   if (failure === undefined || result.errors.length === 0) return undefined;
@@ -122,6 +124,15 @@ async function storeResult(
   }
   return await refuse({ kind: kind === "InsufficientCapacity" ? kind : "Refused", reason, message }, rest, claim, deps);
 }
+
+/** A call to EC2 that takes no longer is answered before EC2 can send a notice of the instance, ms. */
+const AT_ONCE_MS = 1_000;
+
+/**
+ * Whether a notice of an instance that was requested then may have come before its record: an earlier call has launched
+ * it, or the answer took its time.
+ */
+export const mayBeNoticed = (requestedAt: number, now: number): boolean => now - requestedAt >= AT_ONCE_MS;
 
 /** EC2 may answer a repeated call so, whose first call has launched an instance. */
 export const emptyAnswer = (): RefusedError => new RefusedError("EC2 answered with neither an instance nor an error");
@@ -143,7 +154,7 @@ async function afterUnclearAnswer(
   if (instance) {
     const { instanceTypes } = await readLaunchView(claim, deps, { known });
     const launched = { ...rest, instance, launchedAt: deps.now(), launchPrice: launchPrice(instance, instanceTypes) };
-    await deps.store.update(launched, launchedEntries(launched, deps.now()));
+    await interruptAsNoticed(await deps.store.update(launched, launchedEntries(launched, deps.now())), deps);
     return requeue();
   }
   // A launch template that was garbage-collected meanwhile: render again under a new token.
@@ -160,12 +171,13 @@ async function afterUnclearAnswer(
  * For a NodeClaim that is terminating after a kill between a launch and the write of its result: finds the instance by
  * the NodeClaim's UID, which the instance carries as a tag.
  */
-export const findInstance: Performer<"FindInstance"> = async ({ record }, { state, deps: { cluster, fleet, store, now } }) => {
+export const findInstance: Performer<"FindInstance"> = async ({ record }, { state, deps }) => {
+  const { cluster, fleet, store, now } = deps;
   const instance = record.uid === undefined ? undefined : await launchedInstance(fleet, cluster.name, record.uid);
   if (instance === undefined) return done(state);
   const rest = withoutLaunch(record);
   const found = { ...rest, instance, launchedAt: rest.launchedAt ?? record.launchRequestedAt ?? now() };
-  await store.update(found, launchedEntries(found, now()));
+  await interruptAsNoticed(await store.update(found, launchedEntries(found, now())), deps);
   return requeue();
 };
 

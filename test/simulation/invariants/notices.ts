@@ -34,10 +34,11 @@ export const noticesHeeded: Invariant = {
     return {
       check: ({ now }) => {
         for (const { name, notice, machine, deletedAt } of due(now)) {
-          // A machine that was started a moment ago belongs to no NodeClaim yet when its notice arrives.
-          if (!notice || !machine || deletedAt !== undefined || notice.at - machine.instance.launchedAt < ACT_WITHIN_MS) continue;
+          if (!notice || !machine || deletedAt !== undefined) continue;
           if (isUnrecorded(notice.at - scene.faults.recordsLostAt())) continue;
-          const hits = hitsOf(scene, notice.at, ["interruption", "lifecycle", "claims"]);
+          // What kept the launch of a young machine from being stored counts, too.
+          const since = Math.min(notice.at, Math.max(machine.instance.launchedAt, notice.at - ACT_WITHIN_MS));
+          const hits = hitsOf(scene, since, ["interruption", "lifecycle", "claims"]);
           if (hits.length <= 1 && !hits.some((what) => what.endsWith("message")))
             violated(
               `claim ${name} stays ${Math.round((now - notice.at) / 1_000)} s after the interruption notice of ${machine.instance.id}`,
