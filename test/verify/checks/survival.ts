@@ -23,6 +23,15 @@ export const SURVIVAL: Group = {
       needs: [],
     },
     {
+      name: "one-failure",
+      answers:
+        "how much later do pods run when one remote call fails, or its answer is lost, for each call, with one cluster in the stack and with several? At most 10 s, and 75 s",
+      file: "test/simulation/one-failure/main.ts",
+      takes: "[--most N] [--course NAME]",
+      minutes: 8,
+      needs: [],
+    },
+    {
       name: "week",
       answers: "what does a week of load and a moving spot market cost, and how many pods move?",
       file: "test/simulation/week.ts",
