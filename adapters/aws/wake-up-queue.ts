@@ -76,7 +76,9 @@ export const sqsClient = (): SQSClient => new SQSClient({ requestHandler: { conn
 /**
  * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues, which
  * are fair to clusters, with a delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the
- * second whose wake-ups become one message.
+ * second whose wake-ups become one message: those of all processes, because a burst of pods starts many of `notify`,
+ * and a message for each would keep the planner from later ones. It relies on clocks that agree, as Lambda's do: a
+ * process whose clock is fast would have SQS drop the wake-ups of another in a second to come, until the sweep.
  */
 export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: () => number; readonly client?: SQSClient }): WakeUps {
   const client = options.client ?? sqsClient();
