@@ -55,8 +55,12 @@ export async function listen(event: unknown, deps: ListenDeps): Promise<void> {
     deps.log.error(`${records.unreadable + odd} audit record(s) are cut off or no JSON; ${consequence}.`, FIELDS);
   }
   const signals = records.signals();
-  const wakeUps = wakeUpsFor(cluster, signals, await claimsByProviderId(signals, deps.store));
-  if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
+  const wake = async (): Promise<void> => {
+    const wakeUps = wakeUpsFor(cluster, signals, await claimsByProviderId(signals, deps.store));
+    if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
+  };
+  // Once more at once: Lambda repeats a delivery that failed after a minute.
+  await wake().catch(wake);
 }
 
 interface Read {

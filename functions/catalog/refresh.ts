@@ -21,8 +21,8 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
   try {
     await refreshAll({ ...deps, wakeUps: { wake: async (asked) => void wakeUps.push(...asked) } }, memory);
   } finally {
-    // Many definitions may have changed at a time, and one plan serves all of them. The statuses are written, so that no
-    // later pass sends these wake-ups.
+    // Many definitions may have changed at a time, and one plan serves all of them. Their statuses are written, so
+    // that no later pass sends these wake-ups.
     if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps).catch(() => deps.wakeUps.wake(wakeUps));
   }
 }

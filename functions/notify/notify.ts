@@ -39,11 +39,15 @@ export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<Ht
 async function ring(cluster: string, request: JsonObject, deps: NotifyDeps): Promise<void> {
   const signal = request["dryRun"] === true ? undefined : readAdmissionRequest(request);
   if (signal === undefined) return;
-  try {
+  const wake = async (): Promise<void> => {
     const wakeUps = wakeUpsFor(cluster, [signal], await claimsByProviderId([signal], deps.store)).map((wakeUp) =>
       afterTheWrite(wakeUp, request, signal),
     );
     if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
+  };
+  try {
+    // Once more at once: the API server waits for a second at most, and calls once.
+    await wake().catch(wake);
   } catch (error) {
     // The API server's write must succeed all the same; the sweep will see what it changed.
     deps.log.error("could not pass on a notification", {

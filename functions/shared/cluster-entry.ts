@@ -117,8 +117,9 @@ export function entry<D extends ClusterDeps>({ controller, onWakeUp, onSweep, sw
 
   /** When the function is killed between two messages, the clusters without one are swept a minute later. */
   const handOut = async (clusters: readonly string[]): Promise<void> => {
+    const sweeps = spread(clusters.map(sweepOf));
     try {
-      await deps.wakeUps.wake(spread(clusters.map(sweepOf)));
+      await deps.wakeUps.wake(sweeps).catch(() => deps.wakeUps.wake(sweeps));
     } catch (error) {
       log.error("not every cluster could be woken for the sweep; the next one tries again", { error });
     }

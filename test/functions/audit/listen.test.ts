@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { CloudWatchLogsEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
+import type { WakeUps } from "#core/ports/wake-ups.ts";
 import { auditEntry, clusterOfLogGroup } from "#functions/audit/entry.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 import { servedAs } from "../../support/served.ts";
@@ -16,12 +17,15 @@ const deliver = (name: string, clusters?: string[]) => send(event(name), cluster
 /** A delivery in CloudWatch Logs' form. */
 const packed = (delivery: unknown) => ({ awslogs: { data: gzipSync(JSON.stringify(delivery)).toString("base64") } });
 
-async function send(sent: unknown, clusters = ["demo"]) {
+/** @param failures how many of the first wake-ups the queue does not take */
+async function send(sent: unknown, clusters = ["demo"], failures = 0) {
   const wakeUps = recordingWakeUps();
   const log = recordingLog();
   const store = { byInstance: async () => undefined };
   const clusterOf = clusterOfLogGroup(servedAs(clusters.map((name) => ({ name, sources: ["audit"] }))));
-  const deps = { store, wakeUps, log, clusters: async () => clusters, clusterOf };
+  let calls = 0;
+  const queue: WakeUps = { wake: (asked) => (calls++ < failures ? Promise.reject(new Error("queue is gone")) : wakeUps.wake(asked)) };
+  const deps = { store, wakeUps: queue, log, clusters: async () => clusters, clusterOf };
   await auditEntry(deps)(sent as CloudWatchLogsEvent);
   return { sent: wakeUps.sent, errors: log.errors };
 }
@@ -36,6 +40,12 @@ describe("audit deliveries", () => {
     if (ring && pods && !name.includes("truncated"))
       expect(provision[0]).toMatchObject({ cause: "PodsUnschedulable", detail: `${pods.length}` });
     if (error) expect(errors).toHaveLength(1);
+  });
+
+  it("wake-ups that the queue did not take are sent once more; then Lambda repeats the delivery", async () => {
+    const delivery = event("cwl-subscription.json");
+    expect((await send(delivery, ["demo"], 1)).sent).toEqual((await send(delivery)).sent);
+    await expect(send(delivery, ["demo"], 2)).rejects.toThrow("queue is gone");
   });
 
   it("records of a cluster that is not served are dropped and logged", async () => {

@@ -1,6 +1,7 @@
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { clusterToken, fixedToken } from "#adapters/lambda/path-token.ts";
+import type { WakeUps } from "#core/ports/wake-ups.ts";
 import { notifyEntry } from "#functions/notify/entry.ts";
 import { notify } from "#functions/notify/notify.ts";
 import { record } from "../../support/builders.ts";
@@ -17,13 +18,15 @@ const unschedulable = {
   object: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } },
 };
 
-async function post(path: string, body: string, failing = false) {
+/** @param failures how many of the first wake-ups the queue does not take */
+async function post(path: string, body: string, failures = 0) {
   const wakeUps = recordingWakeUps();
   const log = recordingLog();
-  const broken = { wake: () => Promise.reject(new Error("queue is gone")) };
+  let calls = 0;
+  const queue: WakeUps = { wake: (asked) => (calls++ < failures ? Promise.reject(new Error("queue is gone")) : wakeUps.wake(asked)) };
   const deps = {
     store: { byInstance: async (id: string) => (id === "i-1" ? record({ name: "web-x7k2p" }) : undefined) },
-    wakeUps: failing ? broken : wakeUps,
+    wakeUps: queue,
     log,
     isToken: fixedToken(TOKEN),
     isServed: async (cluster: string) => cluster === "c1",
@@ -46,8 +49,12 @@ describe("the notify webhook", () => {
     expect(await post(`/v1/c2/${token}`, review(unschedulable))).toMatchObject({ statusCode: 403, sent: [] });
   });
 
+  it("a wake-up that the queue did not take is sent once more", async () => {
+    expect(await post(`/v1/c1/${TOKEN}`, review(unschedulable), 1)).toMatchObject({ sent: [{ kind: "provision" }], errors: [] });
+  });
+
   it("a request is allowed even when no wake-up can be sent, because the sweep will see the change", async () => {
-    const { body, errors } = await post(`/v1/c1/${TOKEN}`, review(unschedulable), true);
+    const { body, errors } = await post(`/v1/c1/${TOKEN}`, review(unschedulable), 2);
     expect(body.response.allowed).toBe(true);
     expect(errors).toHaveLength(1);
   });

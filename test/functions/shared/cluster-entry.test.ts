@@ -148,7 +148,10 @@ describe("the sweep of a stack of several clusters", () => {
     };
     const { invoke, log } = stack({ wake: { wake } });
     await invoke({ kind: "sweep" });
-    expect([sent.length, log.errors]).toEqual([7, ["not every cluster could be woken for the sweep; the next one tries again"]]);
+    expect([new Set(sent.map(({ cluster }) => cluster)).size, log.errors]).toEqual([
+      7,
+      ["not every cluster could be woken for the sweep; the next one tries again"],
+    ]);
     room = CLUSTERS.length;
     await invoke({ kind: "sweep" });
     expect(new Set(sent.map(({ cluster }) => cluster))).toEqual(new Set(CLUSTERS));

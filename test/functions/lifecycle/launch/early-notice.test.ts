@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createLab } from "#lab/host.ts";
 import type { CallHooks } from "#lab/world/intercept.ts";
-import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, SPOT, START } from "../../../simulation/story.ts";
+import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, SPOT, START } from "#test/simulation/story.ts";
 
 const MINUTE = 60_000;
 
