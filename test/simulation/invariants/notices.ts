@@ -7,7 +7,7 @@ import { CLAIM_NAME, CLAIM_UID, GROUP, isHeld, nameOf } from "./facts.ts";
 import { type ClaimLife, isInterrupted } from "./history.ts";
 import type { Invariant, Scene } from "./invariant.ts";
 
-/** A failed message returns after the queue's 40 s; this allows two attempts and their work, ms. */
+/** The message of a killed invocation returns after the queue's 40 s; this allows two attempts and their work, ms. */
 const ACT_WITHIN_MS = 100_000;
 
 /** The interrupted NodeClaims whose notice came so long ago, each once. */

@@ -6,8 +6,8 @@ import { CHECK_MS, type Invariant, type Scene, type Sight } from "./invariant.ts
 import { isOutOfLimits } from "./out-of-limits.ts";
 
 const MINUTE_MS = 60_000;
-/** How long a fault excuses who is late after it, ms: it may cost a sweep, a lease, a retry of a message. */
-const AFTERMATH_MS = 8 * MINUTE_MS;
+/** How long a fault excuses who is late after it, ms: it may cost the visibility time-out of a message, a lease, a sweep. */
+const AFTERMATH_MS = 4 * MINUTE_MS;
 /** The same for a machine that never joins: it is given up after 15 minutes. */
 const NEVER_JOINED_MS = 20 * MINUTE_MS;
 
@@ -55,7 +55,7 @@ export const podsPlacedInTime: Invariant = {
 };
 
 /** How long a pod may wait without a word, ms: when nothing goes wrong, and in any case. */
-const TOLD_WITHIN_MS = 4 * MINUTE_MS;
+const TOLD_WITHIN_MS = 1.5 * MINUTE_MS;
 /**
  * Two periods of eight minutes in which each call of a port fails, and six in which the account is full, may follow
  * each other, with kills between them.
