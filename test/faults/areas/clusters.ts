@@ -52,8 +52,34 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/shared/cluster-entry.ts",
-        find: "await deps.wakeUps.wake(spread(clusters.map(sweepOf)));",
-        replace: "await deps.wakeUps.wake(clusters.map(sweepOf));",
+        find: "const sweeps = spread(clusters.map(sweepOf));",
+        replace: "const sweeps = clusters.map(sweepOf);",
+      },
+    ],
+    foundBy: "unit",
+    within: ENTRY,
+  },
+  {
+    name: "failed-plan-stays",
+    rule: "a plan that fails keeps no later wake-up of its cluster waiting",
+    edits: [
+      {
+        file: "functions/shared/cluster-entry.ts",
+        find: "if (attempt >= ATTEMPTS_IN_ORDER || !(await isSentAgain(wakeUp))) throw error;",
+        replace: "if (attempt > 0) throw error;",
+      },
+    ],
+    foundBy: "unit",
+    within: ENTRY,
+  },
+  {
+    name: "failed-sweep-waits",
+    rule: "a sweep that fails is tried again in its minute",
+    edits: [
+      {
+        file: "functions/shared/cluster-entry.ts",
+        find: "attemptOf(wakeUp) < SWEEP_ATTEMPTS &&",
+        replace: "attemptOf(wakeUp) < 1 &&",
       },
     ],
     foundBy: "unit",
@@ -175,7 +201,7 @@ export const FAULTS: readonly Fault[] = [
       {
         file: "functions/shared/cluster-entry.ts",
         find: "if (clusters.length > 1) await handOut(clusters);",
-        replace: "if (clusters.length > 1) for (const cluster of [...clusters].reverse()) await sweep(cluster, context);",
+        replace: "if (clusters.length > 1) for (const cluster of [...clusters].reverse()) await sweep(sweepOf(cluster), context);",
       },
       {
         file: "functions/shared/cluster-entry.ts",
