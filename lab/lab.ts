@@ -16,11 +16,13 @@ import { WIDTH } from "./render.ts";
 import type { LabReport } from "./report.ts";
 import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
 import { DEFAULT_RUN_SECONDS, RUN_SECONDS } from "./world/actors/kubelet.ts";
+import { WORLD_TIMES, type WorldName } from "./world/times.ts";
 
 /** The region, unless a story or --region names another. */
 const DEFAULT_REGION = "us-west-2";
 const DEFAULT_MINUTES = 5;
 const DEFAULT_SEED = 1;
+const DEFAULT_WORLD: WorldName = "fast";
 
 /** The words that the lab takes. */
 export const LAB_ARGUMENTS = {
@@ -53,6 +55,11 @@ export const LAB_ARGUMENTS = {
       description: `any commercial region (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
     },
     seed: { type: "text", value: "N", description: `the seed of all random choices (${DEFAULT_SEED})` },
+    world: {
+      type: "text",
+      value: "NAME",
+      description: `"aws": machines end after 30 to 90 seconds, pods stay for their grace period, boots vary, EC2 keeps its limits of requests and shows changes late; "fast": short times (${DEFAULT_WORLD})`,
+    },
     "no-eks-daemons": {
       type: "flag",
       description: "leave out the DaemonSets that EKS runs on each node: aws-node, kube-proxy, ebs-csi-node, eks-pod-identity-agent",
@@ -100,6 +107,7 @@ export async function runLab(args: readonly string[]): Promise<void> {
     colour: !values.json && hasColour(process.stdout, process.env),
     seed: wholeNumber(values.seed ?? DEFAULT_SEED, "--seed"),
     region: region ?? DEFAULT_REGION,
+    world: worldOf(values.world ?? DEFAULT_WORLD),
     width: columns(process.stdout),
     print: (text) => void process.stdout.write(`${values.json ? text : shown(text, process.stdout)}\n`),
     withoutEksDaemons: values["no-eks-daemons"],
@@ -147,6 +155,11 @@ export async function runLab(args: readonly string[]): Promise<void> {
   }
   for (const each of stories) await playStory(each, { ...options, region: each.region });
   if (!options.json) options.print(`\nTry next: ${LAB} your-manifests/ --scale NAME=10 plays your own cluster's manifests.`);
+}
+
+function worldOf(text: string): WorldName {
+  if (Object.hasOwn(WORLD_TIMES, text)) return text as WorldName;
+  throw new ArgumentError(`--world: there is no world ${text}; give ${Object.keys(WORLD_TIMES).join(" or ")}`);
 }
 
 /** Options of a run whose frames are kept for the page. */

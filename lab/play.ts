@@ -18,6 +18,7 @@ import { summary } from "./summary.ts";
 import { firstOrSecondRun } from "./world/actors/cron-jobs.ts";
 import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
 import type { CronJob } from "./world/actors/owned-pods.ts";
+import type { WorldName } from "./world/times.ts";
 
 export interface PlayOptions {
   /** Print the log as JSON lines, as the Lambda functions write it, in place of the timeline. */
@@ -27,6 +28,8 @@ export interface PlayOptions {
   readonly width?: number;
   readonly seed: number;
   readonly region: string;
+  /** How long EC2 and pods take; "fast" when absent. */
+  readonly world?: WorldName;
   readonly print: (line: string) => void;
   /** Leaves out the DaemonSets that EKS runs on each node. */
   readonly withoutEksDaemons?: boolean;
@@ -195,6 +198,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     seed: options.seed,
     start: START,
     region: options.region,
+    ...(options.world === "aws" && { world: "aws", ec2: {} }),
     sources: ["notify"],
     settings,
     ...(options.historyFile !== undefined && { store: embeddedNodeClaimStore({ path: options.historyFile }) }),

@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { wholeOption } from "../support/number-option.ts";
 import { withPauses } from "./draw/pauses.ts";
-import { drawScript } from "./draw/script.ts";
+import { drawScript, WORLDS } from "./draw/script.ts";
 import { LAWS } from "./invariants/all.ts";
 import { killEverywhere } from "./kill-everywhere.ts";
 import { play } from "./play.ts";
@@ -23,6 +23,8 @@ const USAGE = `node test/simulation/main.ts [options]
   --hours H     play seeds until H virtual cluster-hours are over, whatever --runs says
   --minutes M   virtual minutes of trouble in each run (45)
   --pauses      people pause the cluster meanwhile, as drawn from the seed beside all else
+  --world W     aws: AWS's times, and no faults; faulty: the same with faults; fast: short times, with faults (fast)
+  --guard       Lambda ends chains of more than 16 invocations, as for functions that do not allow loops
   --kills       the short stories instead, killed at every remote call
   --every K     with --kills: every K-th place only (1)
   --beside C    run the code of commit C beside this one's, an invocation each as drawn
@@ -38,6 +40,8 @@ function options() {
       hours: { type: "string" },
       minutes: { type: "string", default: "45" },
       pauses: { type: "boolean", default: false },
+      world: { type: "string", default: "fast" },
+      guard: { type: "boolean", default: false },
       kills: { type: "boolean", default: false },
       every: { type: "string", default: "1" },
       beside: { type: "string" },
@@ -47,7 +51,11 @@ function options() {
       help: { type: "boolean", default: false },
     },
   });
+  const world = WORLDS.find((name) => name === values.world);
+  if (world === undefined) throw new Error(`--world: there is no "${values.world}"; give ${WORLDS.join(", ")}`);
   return {
+    world,
+    guard: values.guard,
     seed: wholeOption("seed", values.seed, 0),
     runs: values.hours === undefined ? wholeOption("runs", values.runs, 1) : Number.POSITIVE_INFINITY,
     hours: values.hours === undefined ? Number.POSITIVE_INFINITY : wholeOption("hours", values.hours, 1),
@@ -75,7 +83,7 @@ async function versionOf(commit: string): Promise<OtherVersion> {
 
 /** Plays the seeds in turn. Prints each broken invariant with the command that plays it again, and the totals last. */
 async function main(): Promise<void> {
-  const { seed, runs, hours, minutes, pauses, kills, every, beside, laws, brief, keepGoing, help } = options();
+  const { seed, runs, hours, minutes, world, guard, pauses, kills, every, beside, laws, brief, keepGoing, help } = options();
   if (help) return console.log(USAGE);
   if (laws) return console.log(LAWS.map(({ name, law }) => `${name}: ${law}`).join("\n"));
   if (kills) {
@@ -83,16 +91,17 @@ async function main(): Promise<void> {
     return;
   }
   const other = beside === undefined ? undefined : await versionOf(beside);
-  const played = other ? { beside: other } : {};
+  const played = { ...(other && { beside: other }), ...(guard && { recursiveLoop: {} }) };
+  const words = `${world === "fast" ? "" : ` --world ${world}`}${guard ? " --guard" : ""}`;
   const sum = total();
   for (let next = seed; next - seed < runs && sum.hours < hours; next++) {
-    const drawn = drawScript(next, minutes);
+    const drawn = drawScript(next, minutes, world);
     const script = pauses ? withPauses(drawn) : drawn;
     const outcome = await play(script, played);
     addUp(sum, outcome);
     if (keepGoing && sum.runs % SEEDS_PER_REPORT === 0) console.log(report(sum).at(-1));
     if (outcome.violations.length === 0) continue;
-    console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome, played));
+    console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome, played, words));
     if (!keepGoing) break;
   }
   console.log(report(sum).join("\n"));

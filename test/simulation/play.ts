@@ -40,6 +40,10 @@ export interface RunResult {
   readonly elements: ReadonlyMap<string, number>;
   /** Remote calls of all handlers, by port and method. */
   readonly calls: ReadonlyMap<string, number>;
+  /** How often messages of one chain ran each function, at most. */
+  readonly chains: ReadonlyMap<string, number>;
+  /** How often Lambda has stopped a chain at each function. */
+  readonly stopped: ReadonlyMap<string, number>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -61,6 +65,8 @@ export interface PlayOptions {
   readonly settings?: LabOptions["settings"];
   /** Makes the memory of a process for a cluster. */
   readonly newMemory?: LabOptions["newMemory"];
+  /** RecursiveLoop of the functions; as in the template by default. */
+  readonly recursiveLoop?: LabOptions["recursiveLoop"];
   /** A version whose code runs beside this one's; which of the two an invocation gets is drawn. */
   readonly beside?: OtherVersion;
   /** Called before the world contains any object. */
@@ -73,7 +79,7 @@ export interface PlayOptions {
 
 /** Plays a script until the world is at rest or an invariant is broken. Equal scripts have equal results. */
 export async function play(script: Script, options: PlayOptions = {}): Promise<RunResult> {
-  const { catalogue = CATALOGUE, settings, newMemory, beside, onStart, onLog, onEnd } = options;
+  const { catalogue = CATALOGUE, settings, newMemory, recursiveLoop, beside, onStart, onLog, onEnd } = options;
   const { features = {} } = script;
   const random = seeded(script.chance).fork("simulation");
   const others = new WeakSet<Invocation>();
@@ -89,6 +95,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     seed: script.chance,
     start: START,
     region: "us-west-2",
+    world: script.world,
     sources: script.sources,
     catalogue,
     // From two on, so that most runs launch some together.
@@ -109,6 +116,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     ...(beside && { entries: bothVersions(beside, isOther(random.fork("versions"), versions, others)) }),
     ...(onLog && { onLog }),
     ...(newMemory && { newMemory }),
+    ...(recursiveLoop && { recursiveLoop }),
   });
   const { clock } = lab.world;
   const keepsHistory = beside?.keepsHistory ?? true;
@@ -155,6 +163,8 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     preempted,
     elements: new Map([...elements(), ...versions]),
     calls: lab.calls,
+    chains: lab.chains.longest,
+    stopped: lab.chains.stopped,
   };
   onEnd?.(lab);
   lab.close();

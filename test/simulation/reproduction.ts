@@ -15,9 +15,10 @@ export function headline({ seed }: Script, { violations: [violation] }: RunResul
 }
 
 /**
- * The broken invariant, the shortest list of events that still breaks it, and the command that plays the seed again.
+ * The broken invariant, the shortest list of events that still breaks it, and the command that plays the seed again,
+ * which ends with `words`.
  */
-export async function reproduce(script: Script, outcome: RunResult, options: PlayOptions = {}): Promise<string> {
+export async function reproduce(script: Script, outcome: RunResult, options: PlayOptions = {}, words = ""): Promise<string> {
   const [violation] = outcome.violations;
   if (violation === undefined) return "";
   const breaks = async (candidate: Script): Promise<boolean> => {
@@ -32,6 +33,6 @@ export async function reproduce(script: Script, outcome: RunResult, options: Pla
     ...LAWS.flatMap(({ name, law }) => (name === violation.invariant ? [`  the law: ${law}`] : [])),
     `  ${events.length} of its ${script.events.length} events are enough${script.interleaved ? ", calls interleaved" : ""}:`,
     ...events.map((event) => `    ${describeEvent(event)}`),
-    `  play it again: node test/simulation/main.ts --seed ${script.seed} --runs 1 --minutes ${script.minutes}${script.pauses ? " --pauses" : ""}`,
+    `  play it again: node test/simulation/main.ts --seed ${script.seed} --runs 1 --minutes ${script.minutes}${script.pauses ? " --pauses" : ""}${words}`,
   ].join("\n");
 }

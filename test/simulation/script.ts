@@ -3,6 +3,7 @@ import type { Catalogue } from "#core/offerings/catalogue.ts";
 import type { LabOptions } from "#lab/host.ts";
 import type { Outage } from "#lab/world/outages.ts";
 import type { SimulatedReservation } from "#lab/world/reservations.ts";
+import type { WorldName } from "#lab/world/times.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 
 /**
@@ -19,6 +20,8 @@ export interface Script {
   readonly sources: readonly ("audit" | "notify")[];
   /** Whether another invocation may run at each remote call. */
   readonly interleaved: boolean;
+  /** The times of EC2 and pods. */
+  readonly world: WorldName;
   /** How long EC2 does not list a new instance, ms. */
   readonly cloudLagMs: number;
   readonly objects: readonly ApiObject[];

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SEEDS } from "../support/effort.ts";
 import { drawScript } from "./draw/script.ts";
 import { play } from "./play.ts";
+import { isFault } from "./script.ts";
 import { shrink } from "./shrink.ts";
 import { loadVersion } from "./versions.ts";
 
@@ -43,6 +44,15 @@ it("equal scripts have equal results", async () => {
 it("equal seeds give equal scripts, and other seeds give others", () => {
   expect(drawScript(4, 30)).toEqual(drawScript(4, 30));
   expect(drawScript(5, 30)).not.toEqual({ ...drawScript(4, 30), seed: 5 });
+});
+
+it("under AWS's times a script has acts and no faults, and faults when it is faulty", () => {
+  const [aws, faulty, fast] = [drawScript(2, 30, "aws"), drawScript(2, 30, "faulty"), drawScript(2, 30)];
+  expect([aws.world, faulty.world, fast.world]).toEqual(["aws", "aws", "fast"]);
+  expect(aws.events.filter(isFault)).toEqual([]);
+  expect(aws.events).toEqual(faulty.events.filter((event) => !isFault(event)));
+  expect(faulty.events).toEqual(fast.events);
+  expect(aws.features).toMatchObject({ batches: true, buckets: true });
 });
 
 describe("shrink", () => {

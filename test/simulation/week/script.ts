@@ -83,6 +83,7 @@ export function weekScript({ seed, days, size, policy, faults }: WeekOptions): S
     minutes,
     sources: ["notify"],
     interleaved: false,
+    world: "fast",
     cloudLagMs: 3_000,
     objects: weekObjects(policy, size, START),
     events: [...acts, ...marketEvents(days * 24, random.fork("market")), ...trouble].sort((a, b) => a.at - b.at),

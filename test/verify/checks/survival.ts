@@ -9,8 +9,18 @@ export const SURVIVAL: Group = {
         "do the invariants hold in hours of drawn faults? `--laws` names them; with `--beside COMMIT` half of the invocations run the code of another commit",
       file: "test/simulation/main.ts",
       args: ["--seed", "1", "--runs", "100"],
-      takes: "[--seed S] [--runs N] [--beside COMMIT] [--laws]",
+      takes: "[--seed S] [--runs N] [--world aws|fast|faulty] [--guard] [--beside COMMIT] [--laws]",
       minutes: 2,
+      needs: [],
+    },
+    {
+      name: "simulation-aws",
+      answers:
+        "the same under AWS's times: machines end after 30 to 90 s, pods stay for their grace period, EC2 shows changes up to a minute late",
+      file: "test/simulation/main.ts",
+      args: ["--world", "aws", "--seed", "1", "--runs", "100"],
+      takes: "[--seed S] [--runs N] [--world aws|fast|faulty] [--guard]",
+      minutes: 15,
       needs: [],
     },
     {
