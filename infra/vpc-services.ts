@@ -30,10 +30,14 @@ const CALLS: Readonly<Record<string, Calls>> = {
  * What the functions that a deployment puts into a VPC call.
  * @param hasAdded whether clusters were added to the stack since
  */
-export function servicesInVpc(settings: DeploymentSettings, hasAdded: boolean): ServicesInVpc {
+export function servicesInVpc(settings: DeploymentSettings, hasAdded = false): ServicesInVpc {
   const inVpc = (Object.keys(FUNCTIONS) as FunctionName[]).filter((name) => FUNCTIONS[name].inClusters && isMade(name, settings));
   const called = Object.entries(CALLS).map(
     ([service, calls]) => [service, inVpc.filter((name) => calls(name, settings, hasAdded))] as const,
   );
   return new Map(called.filter(([, names]) => names.length > 0));
 }
+
+/** The interface endpoints that a VPC without a way out needs. The table has a gateway endpoint, which is free. */
+export const interfaceEndpoints = (settings: DeploymentSettings): readonly string[] =>
+  [...servicesInVpc(settings).keys()].filter((service) => service !== "dynamodb");

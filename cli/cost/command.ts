@@ -13,6 +13,7 @@ export const costCommand = defineCommand({
     sources: { type: "text", value: "LIST", description: "sources of wake-ups: notify, audit, sweep (notify,sweep)" },
     metrics: { type: "text", value: "SENT", description: "the setting CLOUDWATCH_METRICS (essential)" },
     endpoints: { type: "text", value: "N", description: "interface endpoints of a private VPC, times its zones (0)" },
+    private: { type: "flag", description: "the API server is private: the endpoints that its VPC needs in two zones" },
     "call-ms": { type: "text", value: "MS", description: "how long a remote call takes, ms (10)" },
     "free-tier": { type: "flag", description: "without what AWS gives each account for nothing" },
     alarms: { type: "flag", description: "with alarms: the stack has an alarmTopicArn" },

@@ -3,6 +3,8 @@
 // the simulation measured (measured.json, written by test/simulation/bill).
 
 import { SENT_METRICS } from "#adapters/telemetry/metrics.ts";
+import { parseSettings } from "#infra/settings.ts";
+import { interfaceEndpoints } from "#infra/vpc-services.ts";
 import type { WakeUpSource } from "#settings/cluster-list.ts";
 import { InputError } from "#terminal/input-error.ts";
 import { billOf, CALL_MS, type Fleet, rangeOf } from "./bill.ts";
@@ -18,6 +20,7 @@ export interface CostOptions {
   readonly sources: string | undefined;
   readonly metrics: string | undefined;
   readonly endpoints: string | undefined;
+  readonly private: boolean;
   readonly "call-ms": string | undefined;
   readonly "free-tier": boolean;
   readonly alarms: boolean;
@@ -35,6 +38,15 @@ export function cost({ json, ...given }: CostOptions): string {
   return costTable(fleet, { ...bill, range }, peers, measured.quietHours.at(-1)?.nodes ?? 0);
 }
 
+const SOURCES_IN_USE = "notify,sweep";
+/** In which a private VPC has its endpoints. */
+const ZONES = 2;
+
+/** The number of interface endpoints that the functions of a stack need in a VPC without NAT. */
+function endpointsOf(sources: readonly WakeUpSource[]): number {
+  return interfaceEndpoints(parseSettings({ clusters: [{ name: "any", sources }] }, "cost")).length;
+}
+
 /** The fleet that the options describe. Throws InputError. */
 export function fleetOf(given: Omit<CostOptions, "json">): Fleet {
   const { clusters, nodes, churn, sources, metrics, endpoints, alarms, "call-ms": callMs, "free-tier": freeTier } = given;
@@ -42,10 +54,13 @@ export function fleetOf(given: Omit<CostOptions, "json">): Fleet {
     clusters: whole(clusters ?? "1", "clusters", 1),
     nodes: whole(nodes ?? "0", "nodes", 0),
     churnPerDay: churnPerDay(churn ?? "0%/day"),
-    sources: sourcesOf(sources ?? "notify,sweep"),
+    sources: sourcesOf(sources ?? SOURCES_IN_USE),
     metrics: word(metrics ?? "essential", SENT_METRICS, "metrics"),
     hasAlarms: alarms,
-    endpoints: whole(endpoints ?? "0", "endpoints", 0),
+    endpoints:
+      endpoints === undefined && given.private
+        ? ZONES * endpointsOf(sourcesOf(sources ?? SOURCES_IN_USE))
+        : whole(endpoints ?? "0", "endpoints", 0),
     callMs: whole(callMs ?? String(CALL_MS.usual), "call-ms", 0),
     freeTier,
   };

@@ -16,7 +16,7 @@ import { costsPage, IDLE } from "./page.ts";
 
 const GIVEN: CostOptions = {
   ...{ clusters: undefined, nodes: undefined, churn: undefined, sources: undefined, metrics: undefined, endpoints: undefined },
-  ...{ alarms: false, json: false, "call-ms": undefined, "free-tier": false },
+  ...{ alarms: false, json: false, private: false, "call-ms": undefined, "free-tier": false },
 };
 const billFor = (given: Partial<CostOptions>) => billOf(fleetOf({ ...GIVEN, ...given }), measured);
 
@@ -66,6 +66,8 @@ it.for<[string, Partial<CostOptions>, Partial<CostOptions>]>([
   ["all metrics", { nodes: "100" }, { nodes: "100", metrics: "all" }],
   ["alarms", {}, { alarms: true }],
   ["interface endpoints", {}, { endpoints: "12" }],
+  ["a private API server", {}, { private: true }],
+  ["more endpoints than a private API server needs", { private: true }, { private: true, endpoints: "9" }],
   ["slower remote calls", {}, { "call-ms": "25" }],
   ["no free tier", { "free-tier": true }, {}],
   ["nodes beyond the largest that was measured", { nodes: "400" }, { nodes: "401" }],

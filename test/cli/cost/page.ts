@@ -4,6 +4,8 @@ import { peersOf } from "#cli/cost/peers.ts";
 import { amount, PART_NAMES, title } from "#cli/cost/table.ts";
 import { wrap } from "#core/lib/wrap.ts";
 import { HOURS_A_MONTH } from "#core/model/prices.ts";
+import { parseSettings } from "#infra/settings.ts";
+import { interfaceEndpoints } from "#infra/vpc-services.ts";
 
 const ONE: Fleet = {
   ...{ clusters: 1, nodes: 0, churnPerDay: 0, sources: ["notify", "sweep"], metrics: "essential", hasAlarms: false, endpoints: 0 },
@@ -97,23 +99,21 @@ const AUDIT_BYTES = 1_200;
 const TRAIL_EVENT = 2e-5;
 /** GB-seconds of a start: 0.6 s (docs/speed.md) on the mean memory; and how often Lambda starts each function anew. */
 const START = { gbSeconds: 0.6 * 1.5, aDay: 12, functions: 5 };
-/** A public API server; a private one is in "Private API servers" of docs/deploy.md. */
-const ENDPOINTS = { interface: 4, zones: 2 };
-
 /** What the sum has not, as list items. */
 function leftOut(): string {
   const idle = measured.quietHours[0]?.usage;
   if (idle === undefined) throw new Error("no idle hour was measured");
   const [audited, managed] = [HOURS_A_MONTH * idle.apiRequests, HOURS_A_MONTH * idle.managementRequests];
   const starts = START.aDay * (HOURS_A_MONTH / 24) * START.functions * START.gbSeconds * PRICES.gbSecond;
-  const endpoints = ENDPOINTS.interface * ENDPOINTS.zones * HOURS_A_MONTH * PRICES.endpointHour;
+  const inVpc = interfaceEndpoints(parseSettings({ clusters: [{ name: "any" }] }, "page"));
+  const endpoints = inVpc.length * 2 * HOURS_A_MONTH * PRICES.endpointHour;
   const count = (n: number): string => (Math.round(n / 1_000) * 1_000).toLocaleString("en-US");
   return [
     `Of an idle cluster's requests to the API server, ${count(audited)} a month, EKS's audit log has records of about ${AUDIT_BYTES.toLocaleString("en-US")} bytes each (assumed), where it is on: ${amount((audited * AUDIT_BYTES * LOG_GB) / 1e9)}. The source \`audit\` needs that log, whose other records cost ${amount(LOG_GB)} a GB too.`,
     `Of its requests to EC2, SSM and IAM, ${count(managed)} a month, CloudTrail has management events. The first trail has them for nothing; a second one costs ${amount(managed * TRAIL_EVENT)}, and KMS where its files have a key.`,
     `Lambda bills the start of an environment. Where it starts each of ${START.functions} functions every two hours, that is ${amount(starts)}.`,
     "KMS: the table has a key that AWS owns, whose use is not billed. A key of your own (`kmsKeyArn`) costs $1, and $0.03 for 10,000 calls.",
-    `A private API server needs interface endpoints, ${amount(endpoints)} for ${ENDPOINTS.interface} in ${ENDPOINTS.zones} zones (\`--endpoints\`), or NAT ([deploying](deploy.md#private-api-servers)).`,
+    `A private API server needs interface endpoints, ${amount(endpoints)} for those of ${inVpc.join(", ")} in two zones (\`--private\`, or \`--endpoints N\`), or NAT ([deploying](deploy.md#private-api-servers)).`,
     "Point-in-time recovery, storage of the table and what flows between zones are cents.",
   ]
     .map(item)
