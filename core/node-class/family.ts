@@ -51,7 +51,8 @@ export const FAMILIES: Readonly<Record<AmiFamily, Family>> = {
   Bottlerocket: {
     os: "linux",
     podDevice: "/dev/xvdb",
-    defaultDevices: [volume("/dev/xvda", "4Gi"), volume("/dev/xvdb", "20Gi")],
+    // EC2 refuses a volume that is smaller than its image's snapshot; Karpenter 1.14 asks for 4Gi, 1.15 for 6Gi.
+    defaultDevices: [volume("/dev/xvda", "6Gi"), volume("/dev/xvdb", "20Gi")],
     eniLimitedPods: true,
     honoursPodsPerCore: false,
     eniLimitedMemoryOverhead: false,
