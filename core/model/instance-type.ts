@@ -24,6 +24,8 @@ export interface Offering {
   readonly unavailableCause?: UnavailableCause;
   /** Set when only the price is missing; a NodeOverlay may supply it. */
   readonly unpriced?: true;
+  /** Set on spot while no spot price of the region is known: the price is that of on-demand. */
+  readonly priceAssumed?: true;
   /** Set when a NodeOverlay gave the price. */
   readonly priceOverlaid?: true;
   readonly zoneId?: string;
@@ -56,6 +58,8 @@ export interface InstanceType {
     readonly evictionThreshold?: ResourceList;
   };
   readonly offerings: readonly Offering[];
+  /** Set when EC2 lists the type as a burstable performance instance. */
+  readonly burstable?: true;
   /** USD per hour of the volumes that a node of this type gets from its NodeClass; 0 unless set. */
   readonly volumePrice?: number;
 }

@@ -31,21 +31,37 @@ const SURPLUS_PRICE = 0.05;
 const SURPLUS_PRICE_WINDOWS = 0.096;
 const SURPLUS_PRICE_T4G = 0.04;
 
-const BURSTABLE = /^(t2|t3|t3a|t4g)\.(\w+)$/;
+/** Families whose charges are known. */
+const KNOWN = new Set(["t2", "t3", "t3a", "t4g"]);
+const BURSTABLE = /^(t(?!1\.)\d\w*)\.([\w-]+)$/;
+
+/**
+ * Whether EC2 calls a type burstable, or its name does: a catalogue of an earlier version has no such fact. T1 has no
+ * CPU credits.
+ */
+export const isBurstable = ({ name, burstable }: Pick<InstanceType, "name" | "burstable">): boolean =>
+  // Asked for every type of the catalogue: the first letter spares most of them the pattern.
+  burstable === true || (name.startsWith("t") && BURSTABLE.test(name));
+
+/** The burstable families whose charges are not known: they count as T3. */
+export function unknownBurstables(types: readonly Pick<InstanceType, "name" | "burstable">[]): readonly string[] {
+  const families = types.filter(isBurstable).map(({ name }) => name.slice(0, name.indexOf(".")));
+  return [...new Set(families)].filter((family) => !KNOWN.has(family)).sort();
+}
 
 /**
  * What a burstable type charges above its baseline; undefined for all other types. T2 instances start in the credit
- * mode "standard", where cpu above the baseline is withheld and not billed: the pods lose what T3 would charge.
+ * mode "standard", where cpu above the baseline is withheld and not billed: the pods lose what T3 would charge. A type
+ * of an unknown family counts as the T3 of its size, and as the largest T3 when it is larger.
  */
 export function burstOf(type: InstanceType): Burst | undefined {
-  // Asked for every type of the catalogue: the first letter spares most of them the pattern.
-  return type.name.startsWith("t") && BURSTABLE.test(type.name) ? chargesOf(type) : undefined;
+  return isBurstable(type) ? chargesOf(type) : undefined;
 }
 
 const chargesOf = oncePer((type: InstanceType): Burst | undefined => {
-  const [, family, size] = BURSTABLE.exec(type.name) ?? [];
-  const share = (family === "t2" ? T2_BASELINE : BASELINE)[size ?? ""];
-  if (family === undefined || share === undefined) return undefined;
+  const [family = "", size = ""] = type.name.split(".");
+  const share = (family === "t2" ? T2_BASELINE : BASELINE)[size] ?? (KNOWN.has(family) ? undefined : BASELINE["2xlarge"]);
+  if (share === undefined) return undefined;
   const isWindows = type.requirements.some(({ key, values }) => key === OS && values?.length === 1 && values[0] === "windows");
   return {
     baseline: share * (parseResources(type.capacity)["cpu"] ?? 0),

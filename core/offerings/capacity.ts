@@ -88,6 +88,9 @@ export function capacityOf(
     "habana.ai/gaudi": gpus("Habana"),
     "aws.amazon.com/neuron": String(neuron.reduce((sum, device) => sum + device.count, 0)),
     "aws.amazon.com/neuroncore": String(first ? first.count * first.cores : 0),
-    ...(family.os === "windows" && { "vpc.amazonaws.com/PrivateIPv4Address": String(Math.max(0, (type.tableIpv4PerEni ?? 1) - 1)) }),
+    ...(family.os === "windows" && { "vpc.amazonaws.com/PrivateIPv4Address": String(Math.max(0, windowsAddresses(type) - 1)) }),
   };
 }
+
+/** IPv4 addresses of the first interface. A type without a row in the limits table has what EC2 lists. */
+const windowsAddresses = ({ tableIpv4PerEni, ipv4PerEni }: CatalogueType): number => tableIpv4PerEni ?? ipv4PerEni;

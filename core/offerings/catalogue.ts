@@ -39,6 +39,8 @@ export interface CatalogueType extends LaunchFacts {
   /** IPv4 addresses per interface, from the limits table: the base of the address pool on Windows. */
   readonly tableIpv4PerEni?: number;
   readonly efa?: number;
+  /** Set for burstable performance instances. */
+  readonly burstable?: true;
   readonly gpus?: readonly GpuFacts[];
   readonly neuron?: readonly { readonly name: string; readonly count: number; readonly cores: number }[];
   readonly inference?: readonly { readonly name: string; readonly manufacturer: string; readonly count: number }[];
@@ -91,6 +93,7 @@ interface RawRecord {
     readonly EfaInfo?: { readonly MaximumEfaInterfaces?: number };
   };
   readonly SupportedUsageClasses?: readonly string[];
+  readonly BurstablePerformanceSupported?: boolean;
   readonly Hypervisor?: string;
   readonly InstanceStorageInfo?: { readonly TotalSizeInGB?: number; readonly NvmeSupport?: string };
   readonly EbsInfo?: {
@@ -155,6 +158,7 @@ export function compactRecord(record: object, limits: TypeLimits | undefined, zo
     ...(limits?.podEni && { podEni: limits.podEni }),
     ...(limits?.ipv4PerEni !== undefined && { tableIpv4PerEni: limits.ipv4PerEni }),
     ...(efa && { efa }),
+    ...(raw.BurstablePerformanceSupported && { burstable: true as const }),
     ...launchFacts(record),
     ...accelerators(raw),
   };

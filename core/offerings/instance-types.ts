@@ -141,6 +141,7 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage, pods }),
     offerings: offeringsOf(type, fits, context).concat(reservedOfferings(type, fits, context)),
     volumePrice: context.volumes,
+    ...(type.burstable && { burstable: type.burstable }),
   };
 }
 
@@ -164,6 +165,7 @@ function offeringsOf(type: CatalogueType, fits: boolean, { catalogue, zones, mar
         available: launchable && price !== undefined,
       };
       if (launchable && price === undefined) offering.unpriced = true;
+      if (capacityType === "spot" && !catalogue.spot && price !== undefined) offering.priceAssumed = true;
       if (inReach && mark !== undefined) Object.assign(offering, unavailableFor(mark));
       if (zone.hasSubnet) offering.zoneId = zone.zoneId;
       offerings.push(offering);

@@ -1,5 +1,7 @@
 import { bundledLimits, standInPrices } from "#adapters/catalogue/bundled.ts";
 import { documentName, packCatalogue } from "#adapters/catalogue/document.ts";
+import { listed } from "#core/lib/listed.ts";
+import { unknownBurstables } from "#core/offerings/burstable.ts";
 import { type Catalogue, compactRecord } from "#core/offerings/catalogue.ts";
 import { withoutFallen, withoutFallenSpot } from "#core/offerings/held-prices.ts";
 import { partitionOf } from "#settings/partitions.ts";
@@ -62,6 +64,7 @@ export async function refreshPrices({ account, inventory, store, catalogue, sett
     asOf: new Date(now()).toISOString(),
     ...(old.synthetic && { synthetic: true }),
   };
+  if (types !== undefined) reportUnknown(types.types, { log });
   await store.putDocument(documentName(written.region, account), packCatalogue(written), written.asOf);
   log.debug("updated offerings", { region: written.region, "instance-type-count": written.types.length, zones: written.zones.length });
 }
@@ -107,6 +110,18 @@ async function readTypes(inventory: CatalogDeps["inventory"]): Promise<Pick<Cata
   const types = records.map((record) => compactRecord(record, limits[record.InstanceType], zonesByType[record.InstanceType] ?? []));
   const known = types.filter((type) => type !== undefined).sort((a, b) => (a.name < b.name ? -1 : 1));
   return { types: known, zones: [...zones].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+/** Types that a plan knows less of than of others: their family, or their row of the limits table, is newer than this. */
+function reportUnknown(types: Catalogue["types"], { log }: Pick<PriceDeps, "log">): void {
+  const families = unknownBurstables(types);
+  if (families.length > 0)
+    log.info("burstable instance families whose CPU credits are not known count as T3", { families: families.join(", ") });
+  const rowless = types.filter(({ tableIpv4PerEni }) => tableIpv4PerEni === undefined).map(({ name }) => name);
+  if (rowless.length > 0)
+    log.info("instance types without a row of limits have no pods with security groups and no label of their network bandwidth", {
+      "instance-types": listed(rowless, 20),
+    });
 }
 
 type SpotPrices = NonNullable<Catalogue["spot"]>;

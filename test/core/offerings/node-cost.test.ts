@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { EC2NodeClassSpec } from "#core/model/node-class.ts";
 import { NODE_TIE_PRICE } from "#core/model/prices.ts";
 import { FAMILIES } from "#core/node-class/family.ts";
-import { burstOf } from "#core/offerings/burstable.ts";
+import { burstOf, unknownBurstables } from "#core/offerings/burstable.ts";
 import { nodeCost, surplusPrice } from "#core/offerings/node-cost.ts";
 import { volumePrice } from "#core/offerings/volume-price.ts";
 import { instanceType } from "../../support/objects.ts";
@@ -19,12 +19,20 @@ it.for([
   { name: "t2.xlarge", cpu: "4", os: "linux", want: { baseline: 900, price: 0.05 } },
   { name: "t2.2xlarge", cpu: "8", os: "linux", want: { baseline: 1350, price: 0.05 } },
   { name: "t2.micro", cpu: "1", os: "linux", want: { baseline: 100, price: 0.05 } },
+  { name: "t8i.large", cpu: "2", os: "linux", want: { baseline: 600, price: 0.05 } },
+  { name: "t8i.8xlarge", cpu: "32", os: "linux", want: { baseline: 12_800, price: 0.05 } },
   { name: "t1.micro", cpu: "1", os: "linux", want: undefined },
   { name: "trn1.2xlarge", cpu: "8", os: "linux", want: undefined },
   { name: "m7g.large", cpu: "2", os: "linux", want: undefined },
 ])("$name with $os charges for cpu above its baseline as AWS lists it", ({ name, cpu, os, want }) => {
   const burst = burstOf(typed(name, cpu, os));
   expect(burst).toEqual(want && { baseline: expect.closeTo(want.baseline, 9), price: want.price });
+});
+
+it("a type that EC2 calls burstable is one, whatever its name, and its family is named as unknown", () => {
+  const next = { ...typed("b1.large", "2"), burstable: true as const };
+  expect(burstOf(next)?.baseline).toBeCloseTo(600, 9);
+  expect(unknownBurstables([next, typed("t8i.large", "2"), typed("t3.large", "2"), typed("m5.large", "2")])).toEqual(["b1", "t8i"]);
 });
 
 it("surplus credits are charged for the cpu above the baseline, and not under the setting list", () => {
