@@ -91,7 +91,8 @@ function ordinaryFirst(candidates: readonly LaunchCandidate[]): readonly LaunchC
 }
 
 /**
- * Without spot offerings that cost more than the cheapest on-demand offering. Applies when the NodeClaim allows both.
+ * Without spot offerings that cost more than the cheapest on-demand offering. Applies when the NodeClaim allows both,
+ * and to known prices: the on-demand price in place of an unknown one would leave the cheapest type alone.
  */
 function withoutExpensiveSpot(candidates: readonly LaunchCandidate[], requirements: Requirements): readonly LaunchCandidate[] {
   const wanted = requirements.get(CAPACITY_TYPE);
@@ -102,10 +103,12 @@ function withoutExpensiveSpot(candidates: readonly LaunchCandidate[], requiremen
   return candidates
     .map(({ type, offerings }) => ({
       type,
-      offerings: offerings.filter(({ capacityType, price }) => capacityType !== "spot" || price <= ceiling),
+      offerings: offerings.filter((offering) => offering.capacityType !== "spot" || isAssumed(offering) || offering.price <= ceiling),
     }))
     .filter(({ offerings }) => offerings.length > 0);
 }
+
+const isAssumed = ({ priceAssumed, priceOverlaid }: Offering): boolean => priceAssumed === true && !priceOverlaid;
 
 function minValuesOf(requirements: Requirements): ReadonlyMap<string, number> {
   const found = new Map<string, number>();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { clientToken, type LaunchInput, renderLaunch } from "#core/launch/fleet-request.ts";
 import type { NodeClaimSpec } from "#core/model/node-claim.ts";
 import { claimName } from "#core/provisioning/claim-name.ts";
-import { claim, cluster, nodeClass, typesOf } from "./support.ts";
+import { catalogue, claim, cluster, nodeClass, typesOf } from "./support.ts";
 
 const all = typesOf();
 
@@ -188,6 +188,14 @@ describe("renderLaunch", () => {
     expect(new Set(overridesOf(requirements(names)).map(({ instanceType }) => instanceType))).toEqual(new Set(["t3.medium"]));
     const spotOnly = requirements(names, { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] });
     expect(new Set(overridesOf(spotOnly).map(({ instanceType }) => instanceType)).size).toBe(2);
+  });
+
+  it("a launch keeps spot of all its types while no spot price is known", () => {
+    const names = ["m5.large", "c5.large", "m5.4xlarge"];
+    const { spot: _, ...unpriced } = catalogue;
+    const types = requirements({ key: "node.kubernetes.io/instance-type", operator: "In", values: names });
+    const asked = overridesOf({ ...types, instanceTypes: typesOf({ catalogue: unpriced }) });
+    expect(new Set(asked.map(({ instanceType }) => instanceType))).toEqual(new Set(names));
   });
 
   it("a launch uses the required zone and its subnet with most free addresses, and skips full subnets", () => {
