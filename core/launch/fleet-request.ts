@@ -102,7 +102,8 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
   // The filter chooses among what can be launched: otherwise a type without an image decides the capacity type.
   const filtered = filter(launchableTypes(input.instanceTypes, nodeClass, subnets));
   if ("none" in filtered) {
-    if ("none" in filter(input.instanceTypes)) return refuse("InsufficientCapacity", "InsufficientCapacity", filtered.none);
+    const whole = filter(input.instanceTypes);
+    if ("none" in whole) return refuse("InsufficientCapacity", "InsufficientCapacity", whole.none);
     // The next plan leaves out types without an image, but not before any image is known.
     const kind = (nodeClass.status?.amis ?? []).length > 0 ? "InsufficientCapacity" : "Refused";
     return refuse(

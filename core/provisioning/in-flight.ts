@@ -1,5 +1,6 @@
 import { oncePer } from "../lib/once-per.ts";
 import { ownValue } from "../lib/own-value.ts";
+import { conditionOf } from "../model/conditions.ts";
 import { providerIdOf } from "../model/instance.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, INTENT, NODE_POOL, REGISTERED, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
@@ -78,6 +79,8 @@ function inFlight(record: Coming, claim: NodeClaim | undefined, { instanceTypes 
   const types = (instanceTypes.get(record.nodePool ?? "") ?? []).filter(({ name }) => wanted.has(name));
   if (types.length === 0) return undefined;
   const { metadata } = claim ?? record.manifest;
+  // Why EC2 has not launched it yet; nothing else is known of its node.
+  const launched = conditionOf(claim?.status?.conditions, "Launched");
   return {
     ...record.manifest,
     metadata: { ...metadata, labels: { ...pinnedLabels(record), ...metadata.labels } },
@@ -85,6 +88,7 @@ function inFlight(record: Coming, claim: NodeClaim | undefined, { instanceTypes 
       providerID: instance ? providerIdOf(instance) : `${INTENDED}${record.name}`,
       capacity: formatResources(most(types)),
       allocatable: formatResources(least(types)),
+      ...(launched?.status === "Unknown" && { conditions: [launched] }),
     },
   };
 }

@@ -91,7 +91,7 @@ function launchFailedText({ reason, message, unavailable, attempt }: LaunchFaile
   const remedy = remedyForText(message, unavailable[0] as Parameters<typeof remedyForText>[1]);
   const fix = remedy === "" ? "" : `; ${remedy}`;
   const left = unavailable.length === 0 ? "" : `; left out for now: ${someOf(unavailable.map(kindOf), unavailable.length, 4)}`;
-  return `no machine at attempt ${Math.max(attempt, 1)} (${reason})${message === "" ? "" : `: ${message}`}${fix}${left}`;
+  return `no machine at attempt ${Math.max(attempt, 1)} (${reason})${message === "" ? "" : `: ${message.replace(/\.$/, "")}`}${fix}${left}`;
 }
 
 function triedText(tried: readonly TriedInstead[], count: number): readonly string[] {

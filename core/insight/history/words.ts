@@ -30,7 +30,7 @@ const WHY_IT_ENDS: ReadonlyMap<string, string> = new Map(
     deleted: "it was deleted",
     launch_timeout: "no machine was launched in time",
     registration_timeout: "its node did not join the cluster in time",
-    insufficient_capacity: "EC2 had no capacity for it",
+    insufficient_capacity: "EC2 gave no machine for it",
     nodeclass_not_ready: "its EC2NodeClass was not ready",
     launch_paused: "launches were paused before its machine was bought",
     creation_refused: "the API server refused the NodeClaim",

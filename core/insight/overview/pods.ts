@@ -40,7 +40,7 @@ export function waitingPods(state: ReadState, decisions: Pick<Decisions, "plan">
   const declining = new Set(pendingPods(snapshot).ignored.flatMap(({ pod, reason }) => (reason === "" ? [podKey(pod)] : [])));
   const reasonOf = (pod: Pod): Reason => {
     const nominated = snapshot.nominated.get(podUid(pod));
-    if (nominated !== undefined) return { state: "coming", text: `NodeClaim ${nominated} is on its way for them`, target: nominated };
+    if (nominated !== undefined) return comingText(nominated, snapshot);
     const place = planned.get(podKey(pod));
     if (place !== undefined) return place;
     if (declining.has(podKey(pod))) return { state: "other", text: "They ask not to run on nodes of a NodePool" };
@@ -58,6 +58,17 @@ export function waitingPods(state: ReadState, decisions: Pick<Decisions, "plan">
   return [...groups.values()]
     .flatMap((group) => (group[0] ? [{ ...group[0].reason, pods: group.map(({ pod }) => podOverview(pod)) }] : []))
     .sort((a, b) => ORDER[a.state] - ORDER[b.state] || b.pods.length - a.pods.length || (a.text < b.text ? -1 : 1));
+}
+
+/** That a NodeClaim comes for pods, or why EC2 does not launch it. */
+function comingText(name: string, { nodeClaims }: ReadState["snapshot"]): Reason {
+  const claim = nodeClaims.find(({ metadata }) => metadata.name === name);
+  const launched = conditionOf(claim?.status?.conditions, "Launched");
+  const text =
+    launched?.status === "Unknown" && launched.message
+      ? `NodeClaim ${name} is not launched yet: ${launched.message}`
+      : `NodeClaim ${name} is on its way for them`;
+  return { state: "coming", text, target: name };
 }
 
 const ORDER: Readonly<Record<WaitingPods["state"], number>> = { left: 0, planned: 1, coming: 2, room: 3, other: 4 };

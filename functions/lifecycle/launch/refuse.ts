@@ -4,6 +4,7 @@ import { failureReason } from "#core/launch/failure.ts";
 import type { LaunchError } from "#core/launch/fleet-request.ts";
 import { withConditions } from "#core/lifecycle/claim-status.ts";
 import { claimLogFields, machineFields } from "#core/lifecycle/log-fields.ts";
+import { conditionOf } from "#core/model/conditions.ts";
 import { INSTANCE_TYPE } from "#core/model/labels.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
@@ -16,6 +17,8 @@ import { type Performed, requeue } from "../claim-state.ts";
 
 /** Longest part of EC2's own text in a condition. */
 const MAX_MESSAGE_LENGTH = 300;
+/** Each event is two calls; of many equal pods, the first ones show the reason. */
+const MAX_POD_EVENTS = 10;
 /** The API server takes 1,024 bytes of an event's message. */
 const MAX_EVENT_LENGTH = 900;
 
@@ -33,10 +36,12 @@ export async function refuse(
   const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
   if (kind === "Refused") {
     const remedy = remedyForText(message, subjectOf(claim, deps));
-    const text = `${shortened(message, MAX_MESSAGE_LENGTH)}${remedy === "" ? "" : `; ${remedy}`}`;
+    const text = `${shortened(message.replace(/\.$/, ""), MAX_MESSAGE_LENGTH)}${remedy === "" ? "" : `; ${remedy}`}`;
     await deps.store.update({ ...record, launchFailedAt: deps.now() }, [launchFailed(record, deps.now(), { reason, message })]);
     await writeNotLaunched(claim, reason, text, deps);
     await publishOnce({ type: "Warning", reason, message: text, about }, deps);
+    const before = conditionOf(claim.status?.conditions, "Launched")?.message;
+    if (before !== text) await publishOnPods(record, text, deps);
     return requeue();
   }
   const text = shortened(message, MAX_EVENT_LENGTH);
@@ -53,6 +58,19 @@ export async function refuse(
     await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: event, about }, deps);
   }
   return requeue();
+}
+
+/**
+ * Publishes on the pods of a NodeClaim why it is not launched: they are planned, so no plan says why they wait. A kill
+ * before it costs the event of these pods; the NodeClaim and the page have the reason.
+ */
+async function publishOnPods({ name, podUids }: NodeClaimRecord, text: string, deps: LifecycleDeps): Promise<void> {
+  const uids = new Set(podUids);
+  if (uids.size === 0) return;
+  const pods = await deps.kubernetes.list("Pod", { fieldSelector: "spec.nodeName=,status.phase=Pending" });
+  const own = pods.filter(({ metadata }) => uids.has(metadata.uid ?? "")).slice(0, MAX_POD_EVENTS);
+  const event = { type: "Warning", reason: "FailedScheduling", message: `Failed to schedule pod, NodeClaim ${name}: ${text}` } as const;
+  for (const { metadata } of own) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps);
 }
 
 /** Says on the NodeClaim why it has not been launched. A NodeClaim that is gone needs none. */
