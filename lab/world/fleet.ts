@@ -135,18 +135,19 @@ function fulfil(request: FleetRequest, options: FleetOptions, templates: Readonl
     const type = types.get(override.instanceType);
     const subnet = options.subnets.find(({ id }) => id === override.subnetId);
     let code: string | undefined;
+    let message: string | undefined;
     while (launched.length < count && code === undefined) {
       const machines = instances.all().map(({ instance }) => instance);
       const full = reservation && reservationFault(reservation, override, options.reservations, machines);
-      const outage = (): string | undefined => takeCapacity(options.outages, override, capacityType, options.now());
-      code = faultOf(type, subnet, override, capacityType, price) ?? full ?? outage();
+      code = faultOf(type, subnet, override, capacityType, price) ?? full;
+      if (code === undefined) ({ code, message } = takeCapacity(options.outages, override, capacityType, options.now()) ?? {});
       if (code !== undefined) break;
       if (template && type && price !== undefined) launched.push(instances.launch({ request, override, template, type, price }));
       else code = "InternalError";
     }
     if (code === undefined) break;
     const { instanceType, zone, subnetId } = override;
-    errors.push({ code, message: `${instanceType} in ${zone}: ${code}`, instanceType, zone, subnetId, capacityType });
+    errors.push({ code, message: message ?? `${instanceType} in ${zone}: ${code}`, instanceType, zone, subnetId, capacityType });
   }
   const [instance, ...others] = launched.map(({ instance: { id, instanceType, zone, imageId, subnetId } }) => ({
     ...{ id, instanceType, zone, capacityType, imageId },

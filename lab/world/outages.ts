@@ -12,12 +12,14 @@ export interface Outage {
   readonly until?: number;
   /** EC2's code; InsufficientInstanceCapacity when absent. */
   readonly code?: string;
+  /** EC2's message; the type, the zone and the code when absent. */
+  readonly message?: string;
   /** How many instances EC2 still has; each launch takes one. None when absent. */
   left?: number;
 }
 
 /**
- * Takes the capacity for one instance at this time (ms): undefined, or EC2's code for the first outage that has none
+ * Takes the capacity for one instance at this time (ms): undefined, or what EC2 says of the first outage that has none
  * left.
  */
 export function takeCapacity(
@@ -25,7 +27,7 @@ export function takeCapacity(
   { instanceType, zone }: FleetOverride,
   capacityType: CapacityType,
   now: number,
-): string | undefined {
+): { readonly code: string; readonly message?: string } | undefined {
   const hits = outages.filter(
     (outage) =>
       (outage.instanceType ?? instanceType) === instanceType &&
@@ -35,7 +37,7 @@ export function takeCapacity(
       now < (outage.until ?? Number.POSITIVE_INFINITY),
   );
   const empty = hits.find(({ left = 0 }) => left <= 0);
-  if (empty) return empty.code ?? "InsufficientInstanceCapacity";
+  if (empty) return { code: "InsufficientInstanceCapacity", ...empty };
   for (const hit of hits) hit.left = (hit.left ?? 0) - 1;
   return undefined;
 }

@@ -76,6 +76,14 @@ export const SURVIVAL: Group = {
       needs: [],
     },
     {
+      name: "ec2-errors",
+      answers: "what do pod, event, NodeClaim, `why` and the page say for each error code of EC2, and what to do?",
+      file: "test/ec2-errors/main.ts",
+      takes: "[CODE...]",
+      minutes: 4,
+      needs: [],
+    },
+    {
       name: "bill",
       answers: "what would AWS bill for hours of quiet and changing clusters? Writes what `cost` computes with",
       file: "test/simulation/bill/write.ts",
