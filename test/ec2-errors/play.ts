@@ -6,14 +6,16 @@ import { disruptionSettings } from "#functions/disruption/settings.ts";
 import { readClusterState } from "#functions/shared/cluster-state.ts";
 import { createLab } from "#lab/host.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
-import { INFLATE, MINUTE, OPTIONS, POOL, pass, scale, start } from "../support/lab-story.ts";
+import { INFLATE, MINUTE, OPTIONS, POOL, pass, SPOT_POOL, scale, start } from "../support/lab-story.ts";
 
 /** What users see of one code, by the place where they look. */
 export type Seen = Readonly<Record<"pod" | "event" | "claim" | "why" | "page", string>>;
 
-/** Plays a pod for which EC2 answers every launch with this code, and returns what is said about it two minutes later. */
+/** Plays a pod for which EC2 answers every launch with this code; returns what is said about it two minutes later. */
 export async function playCode(code: string, message: string): Promise<Seen> {
-  const lab = await start(createLab(OPTIONS), [NODE_CLASS, POOL, INFLATE]);
+  // EC2 answers some codes to requests for spot alone.
+  const pool = /Spot|ServiceLinkedRole/.test(code) ? SPOT_POOL : POOL;
+  const lab = await start(createLab(OPTIONS), [NODE_CLASS, pool, INFLATE]);
   const launched: string[] = [];
   lab.world.store.onChange(({ object }) => {
     const { conditions = [] } = (object["status"] ?? {}) as { readonly conditions?: readonly Condition[] };
