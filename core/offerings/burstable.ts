@@ -39,7 +39,7 @@ const BURSTABLE = /^(t(?!1\.)\d\w*)\.([\w-]+)$/;
  * Whether EC2 calls a type burstable, or its name does: a catalogue of an earlier version has no such fact. T1 has no
  * CPU credits.
  */
-export const isBurstable = ({ name, burstable }: Pick<InstanceType, "name" | "burstable">): boolean =>
+const isBurstable = ({ name, burstable }: Pick<InstanceType, "name" | "burstable">): boolean =>
   // Asked for every type of the catalogue: the first letter spares most of them the pattern.
   burstable === true || (name.startsWith("t") && BURSTABLE.test(name));
 
