@@ -3,7 +3,7 @@ import { WITH_ADDED_ROLES } from "./policies.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
 /** Services of AWS as the names of their VPC endpoints end, and the functions in the VPC that call them. */
-export type ServicesInVpc = ReadonlyMap<string, readonly FunctionName[]>;
+type ServicesInVpc = ReadonlyMap<string, readonly FunctionName[]>;
 
 type Calls = (name: FunctionName, settings: DeploymentSettings, hasAdded: boolean) => boolean;
 

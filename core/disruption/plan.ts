@@ -55,8 +55,8 @@ export interface DisruptionPlan {
   /** CapacityBuffers lack room that a new node would give: the shell wakes provisioning. */
   readonly lacksRoom: boolean;
   /**
-   * NodePools that SingleNodeConsolidation had no time for; DisruptionInput.unseenPools of the next pass. Undefined when
-   * it did not come to its end or its time: the former ones stay.
+   * NodePools that SingleNodeConsolidation had no time for; DisruptionInput.unseenPools of the next pass. Undefined
+   * when it did not come to its end or its time: the former ones stay.
    */
   readonly unseenPools?: readonly string[];
 }

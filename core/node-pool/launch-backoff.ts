@@ -30,7 +30,7 @@ interface Backoff {
 const FIRST_WAIT_MS = 60_000;
 const MAX_WAIT_MS = 30 * 60_000;
 /** A failure is forgotten after this time: the longest wait, and what a node may take to register after it. */
-export const FORGOTTEN_MS = 60 * 60_000;
+const FORGOTTEN_MS = 60 * 60_000;
 
 /**
  * The shortest `expireAfter` that is accepted. A node takes about this long to start: one that lives for less is

@@ -33,19 +33,21 @@ const SURPLUS_PRICE_T4G = 0.04;
 
 /** Families whose charges are known. */
 const KNOWN = new Set(["t2", "t3", "t3a", "t4g"]);
-const BURSTABLE = /^(t(?!1\.)\d\w*)\.([\w-]+)$/;
+/** Names of later families: t8i. T1 has no CPU credits. */
+const LATER = /^t\d+[a-z]+$/;
+const familyOf = (name: string): string => name.slice(0, name.indexOf("."));
 
-/**
- * Whether EC2 calls a type burstable, or its name does: a catalogue of an earlier version has no such fact. T1 has no
- * CPU credits.
- */
-const isBurstable = ({ name, burstable }: Pick<InstanceType, "name" | "burstable">): boolean =>
-  // Asked for every type of the catalogue: the first letter spares most of them the pattern.
-  burstable === true || (name.startsWith("t") && BURSTABLE.test(name));
+/** Whether EC2 calls a type burstable, or its name does: catalogues of version 0.1.0 and scenarios have no such fact. */
+function isBurstable({ name, burstable }: Pick<InstanceType, "name" | "burstable">): boolean {
+  // Asked for every type of the catalogue: the first letter spares most of them the rest.
+  if (burstable === true || !name.startsWith("t")) return burstable === true;
+  const family = familyOf(name);
+  return KNOWN.has(family) || LATER.test(family);
+}
 
 /** The burstable families whose charges are not known: they count as T3. */
 export function unknownBurstables(types: readonly Pick<InstanceType, "name" | "burstable">[]): readonly string[] {
-  const families = types.filter(isBurstable).map(({ name }) => name.slice(0, name.indexOf(".")));
+  const families = types.filter(isBurstable).map(({ name }) => familyOf(name));
   return [...new Set(families)].filter((family) => !KNOWN.has(family)).sort();
 }
 

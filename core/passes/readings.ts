@@ -30,7 +30,7 @@ export const lacksMost = (before: Counts, counts: Counts): boolean =>
  * Whether a pass may act upon its lists. "confirm": only if a list that is read for that purpose says the same. `next`
  * is what the table keeps from then on; absent where it keeps what it has.
  */
-export interface Judgement {
+interface Judgement {
   readonly verdict: "plausible" | "doubtful" | "confirm";
   readonly next?: Readings;
   /** When a doubtful list is looked at again, ms since the epoch. */

@@ -43,16 +43,16 @@ export function pauseText({ source, only, at, until, by, reason, problem }: Paus
 }
 
 /** The document that pauses a cluster; one without a pause after it was taken back. */
-export const pauseBytes = (pause: Pause | undefined): Uint8Array => new TextEncoder().encode(JSON.stringify({ pause: pause ?? null }));
+export const pauseJson = (pause: Pause | undefined): string => JSON.stringify({ pause: pause ?? null });
 
 const UNREADABLE = "the document cannot be read; run resume, or pause again";
 
 /** The pause that stands in a document; a document that cannot be read pauses both. `at`: its time then, ms. */
-export function pauseFromBytes(bytes: Uint8Array | undefined, at: number): Pause | undefined {
+export function pauseFromJson(text: string | undefined, at: number): Pause | undefined {
   const held = unreadablePause(at);
-  if (bytes === undefined) return held;
+  if (text === undefined) return held;
   try {
-    const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const read: unknown = JSON.parse(text);
     if (!isJsonObject(read)) return held;
     const { pause } = read;
     if (pause === null) return undefined;

@@ -112,7 +112,7 @@ async function readTypes(inventory: CatalogDeps["inventory"]): Promise<Pick<Cata
   return { types: known, zones: [...zones].sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
-/** Logs the types that less is known of than of others: their family, or their row of limits, is newer than the code. */
+/** Logs the types of which less is known: their family, or their row of limits, is newer than the code. */
 function reportUnknown(types: Catalogue["types"], { log }: Pick<PriceDeps, "log">): void {
   const families = unknownBurstables(types);
   if (families.length > 0)

@@ -4,9 +4,9 @@ import {
   isInForce,
   PAUSE_CONFIG_MAP,
   PAUSE_SCOPES,
-  pauseBytes,
   pauseDocument,
-  pauseFromBytes,
+  pauseFromJson,
+  pauseJson,
   pauseOf,
   pauseOfConfigMap,
   pauseText,
@@ -48,10 +48,10 @@ export async function readPauses(deps: PauseDeps): Promise<readonly Pause[]> {
 async function readDocument(name: string, { store, now }: PauseDeps): Promise<Pause | undefined> {
   try {
     const document = await store.getDocument(name);
-    return document && pauseFromBytes(document.bytes, now());
+    return document && pauseFromJson(Buffer.from(document.bytes).toString(), now());
   } catch (error) {
     if (!(error instanceof UnreadableRecordError)) throw error;
-    return pauseFromBytes(undefined, now());
+    return pauseFromJson(undefined, now());
   }
 }
 
@@ -90,7 +90,7 @@ async function keepSeen(pause: Pause | undefined, deps: PauseDeps): Promise<void
         ? []
         : [{ ...entry, type: "Resumed", source: "ConfigMap", by: "", pausedAt: before.at }],
   );
-  await store.putDocument(name, pauseBytes(pause), version);
+  await store.putDocument(name, Buffer.from(pauseJson(pause)), version);
 }
 
 /**

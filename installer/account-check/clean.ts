@@ -2,7 +2,7 @@ import { missingRight } from "./missing-right.ts";
 import { prefixOf, tagOf } from "./names.ts";
 import type { CheckPorts } from "./ports.ts";
 
-export type CleanPorts = Pick<CheckPorts, "cloud" | "now" | "sleep">;
+type CleanPorts = Pick<CheckPorts, "cloud" | "now" | "sleep">;
 
 /** How late EC2 may list a machine: so long is looked for what a run that was killed has launched. */
 const LISTED_LATE_MS = 60_000;

@@ -13,7 +13,7 @@ const CLEANING_MINUTES = 5;
 /** Lambda, SQS, DynamoDB and CloudFormation of one run, USD: some 200 requests and invocations. */
 const REQUESTS_USD = 0.01;
 
-export interface CheckPlan {
+interface CheckPlan {
   readonly steps: readonly Step[];
   /** Steps that launch machines, left out for want of a subnet. */
   readonly leftOut: readonly Step[];

@@ -90,7 +90,7 @@ function endsOf(messages: readonly Message[]): Readonly<Record<string, ChainEnd>
 }
 
 /** What the ends of chains A and B say of whose count a batch has. */
-export function judgeChains(allowed: ChainEnd | undefined, a: ChainEnd | undefined, b: ChainEnd | undefined): Finding {
+function judgeChains(allowed: ChainEnd | undefined, a: ChainEnd | undefined, b: ChainEnd | undefined): Finding {
   if (allowed?.hop !== MAX_HOPS)
     return { isExpected: false, seen: `With RecursiveLoop Allow the chain ended after ${allowed?.hop ?? "an unknown number of"} hops.` };
   if (a === undefined) return { isExpected: undefined, seen: "With RecursiveLoop Terminate no chain ended in the time that was waited." };

@@ -1,6 +1,6 @@
 import { span } from "#core/lib/duration.ts";
 import type { Pause, PauseScope } from "#core/model/pause.ts";
-import { isInForce, PAUSE_CONFIG_MAP, pauseBytes, pauseDocument, pauseText } from "#core/pause/pause.ts";
+import { isInForce, PAUSE_CONFIG_MAP, pauseDocument, pauseJson, pauseText } from "#core/pause/pause.ts";
 import { heldWork } from "#core/pause/resume.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import { PROGRAM } from "#settings/program.ts";
@@ -44,7 +44,7 @@ export async function pause({ only, forMs, reason, ...clusters }: PauseOptions, 
   const lines: string[] = [];
   for (const cluster of names) {
     const before = await tablePause(cluster, { store, now: at });
-    await store.putDocument(pauseDocument(cluster), pauseBytes(next), String(at));
+    await store.putDocument(pauseDocument(cluster), Buffer.from(pauseJson(next)), String(at));
     await store.addHistory([{ type: "Paused", cluster, at, pause: next }]);
     const replaced = before && isInForce(before, at) ? `; this replaces: ${pauseText(before)}` : "";
     lines.push(`cluster ${cluster}: ${pauseText(next)}${replaced}`);
@@ -61,7 +61,7 @@ export async function resume(clusters: Clusters, ports: PausePorts): Promise<Ans
   const lines: string[] = [];
   for (const cluster of names) {
     const before = await tablePause(cluster, { store, now });
-    await store.putDocument(pauseDocument(cluster), pauseBytes(undefined), String(now));
+    await store.putDocument(pauseDocument(cluster), Buffer.from(pauseJson(undefined)), String(now));
     if (before) await store.addHistory([{ type: "Resumed", cluster, at: now, source: "table", by: arn, pausedAt: before.at }]);
     const wasHeld = before !== undefined && isInForce(before, now);
     lines.push(`cluster ${cluster}: ${wasHeld ? `resumed; before, ${pauseText(before)}` : "was not paused by this command"}`);

@@ -1,13 +1,13 @@
 import type { Pause } from "#core/model/pause.ts";
 import type { ConfigMap } from "#core/model/workloads.ts";
-import { PAUSE_CONFIG_MAP, pauseDocument, pauseFromBytes, pauseOfConfigMap, seenDocument } from "#core/pause/pause.ts";
+import { PAUSE_CONFIG_MAP, pauseDocument, pauseFromJson, pauseOfConfigMap, seenDocument } from "#core/pause/pause.ts";
 import { UnreadableRecordError } from "#core/ports/errors.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
 import type { ClusterApi, KubeObject } from "../account/ports.ts";
 
 // What pauses a cluster, as the commands read it.
 
-export interface PauseReaders {
+interface PauseReaders {
   readonly store: Pick<NodeClaimStore, "getDocument">;
   readonly api: Pick<ClusterApi, "find">;
   /** Milliseconds since the epoch. */
@@ -38,9 +38,9 @@ async function configMapPause(cluster: string, readers: PauseReaders): Promise<P
 async function document(name: string, { store, now }: Pick<PauseReaders, "store" | "now">): Promise<Pause | undefined> {
   try {
     const found = await store.getDocument(name);
-    return found && pauseFromBytes(found.bytes, now);
+    return found && pauseFromJson(Buffer.from(found.bytes).toString(), now);
   } catch (error) {
     if (!(error instanceof UnreadableRecordError)) throw error;
-    return pauseFromBytes(undefined, now);
+    return pauseFromJson(undefined, now);
   }
 }

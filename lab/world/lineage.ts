@@ -22,7 +22,7 @@ export const STACK_RECURSIVE_LOOP: Readonly<Record<string, RecursiveLoop>> = {
 };
 
 /** Lambda does not run the function: the chain that the message belongs to has run it too often. */
-export class RecursiveInvocationError extends Error {
+class RecursiveInvocationError extends Error {
   override readonly name = "RecursiveInvocationError";
 }
 

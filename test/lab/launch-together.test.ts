@@ -129,12 +129,14 @@ describe("NodeClaims of one plan that may become the same machines", () => {
 
   it("one whose NodeClaim cannot be created keeps the others waiting for a moment, and is launched alone", async () => {
     const { requests, hooks } = asked();
+    // It is tried again after 2, 4 and 8 s, which is longer than the others wait.
+    let refused: string | undefined;
     let refusals = 0;
     const before = (call: PortCall): Promise<undefined> | undefined => {
       const object = call.args[1] as { readonly metadata: { readonly name: string } } | undefined;
-      if (call.method === "create" && call.args[0] === "NodeClaim" && refusals < 1) {
-        refusals++;
-        throw new Error(`the API server did not answer about ${object?.metadata.name}`);
+      if (call.method === "create" && call.args[0] === "NodeClaim") {
+        refused ??= object?.metadata.name;
+        if (object?.metadata.name === refused && refusals++ < 3) throw new Error(`the API server did not answer about ${refused}`);
       }
       hooks.before?.(call);
       return undefined;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sentenceOf } from "#core/insight/history/sentence.ts";
 import type { Pause } from "#core/model/pause.ts";
-import { pauseBytes, pauseDocument } from "#core/pause/pause.ts";
+import { pauseDocument, pauseJson } from "#core/pause/pause.ts";
 import type { Lab, LabOptions } from "#lab/host.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
@@ -40,7 +40,7 @@ const resumeByKubectl = ({ world }: Lab): void => void world.delete("ConfigMap",
 async function byCommand({ deps, world }: Lab, fields: Partial<Pause> | undefined): Promise<void> {
   const at = world.clock.now();
   const pause: Pause | undefined = fields && { source: "table", at, by: "arn:aws:iam::111122223333:user/alice", reason: "AMI", ...fields };
-  await deps.store.putDocument(pauseDocument(world.cluster), pauseBytes(pause), String(at));
+  await deps.store.putDocument(pauseDocument(world.cluster), Buffer.from(pauseJson(pause)), String(at));
 }
 
 interface Act {

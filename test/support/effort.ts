@@ -40,7 +40,7 @@ export const HOSTILE_OBJECTS = FULL ? 400 : 100;
 /** Draws of a law about whole plans, each of which takes some ten milliseconds. A part is the first of the same draws. */
 export const drawsOf = (all: number): number => (FULL ? all : Math.ceil(all / 3));
 
-/** Terminals on which every command prints: each is a process of its own, because a command asks for the width once. */
+/** Terminals on which every command prints: each is a process of its own, for a command asks for the width once. */
 export const WIDTHS: readonly number[] = FULL ? [60, 100] : [60];
 
 /** Cases in which the integer program proves the cheapest plan: it takes a second for each. */

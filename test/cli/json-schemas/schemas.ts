@@ -208,7 +208,8 @@ const report = z.strictObject({
 });
 
 const dollars = z.record(z.string(), z.number()).describe("USD a month");
-const cost = z.strictObject({ perMonth: z.number(), perCluster: z.number(), parts: dollars, peers: dollars });
+const range = z.strictObject({ low: z.number(), high: z.number() }).describe("where a remote call takes less or more time");
+const cost = z.strictObject({ perMonth: z.number(), perCluster: z.number(), parts: dollars, range, peers: dollars });
 
 /** A line of the functions' log has fields of its own beside these: docs/metrics-and-events.md, "Log lines". */
 const labLog = z.looseObject({

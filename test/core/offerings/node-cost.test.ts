@@ -57,7 +57,7 @@ const device = (ebs: NonNullable<NonNullable<EC2NodeClassSpec["blockDeviceMappin
 
 it.for([
   { name: "the default volume of Amazon Linux", family: "AL2023", devices: undefined, month: 20 * 0.08 },
-  { name: "both default volumes of Bottlerocket", family: "Bottlerocket", devices: undefined, month: 24 * 0.08 },
+  { name: "both default volumes of Bottlerocket", family: "Bottlerocket", devices: undefined, month: 26 * 0.08 },
   { name: "a volume of 20 GiB where only the image knows", family: "Custom", devices: undefined, month: 20 * 0.08 },
   { name: "gp3 within its free IOPS and throughput", devices: [device({ volumeSize: "100Gi", iops: 3000, throughput: 125 })], month: 8 },
   { name: "gp3 above them", devices: [device({ volumeSize: "100Gi", iops: 4000, throughput: 225 })], month: 8 + 5 + 4 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { Pause } from "#core/model/pause.ts";
 import type { Plan } from "#core/model/plan.ts";
-import { isForgotten, pauseBytes, pauseFromBytes, pauseOf, pauseOfConfigMap, pauseText } from "#core/pause/pause.ts";
+import { isForgotten, pauseFromJson, pauseJson, pauseOf, pauseOfConfigMap, pauseText } from "#core/pause/pause.ts";
 import { withoutPurchases } from "#core/pause/plan.ts";
 import { isVoluntaryEnd } from "#core/pause/voluntary.ts";
 
@@ -38,8 +38,8 @@ describe("what holds a scope", () => {
 describe("the document", () => {
   it("is read as it was written", () => {
     const written = pause({ only: "disruption", until: NOW + HOUR });
-    expect(pauseFromBytes(pauseBytes(written), NOW)).toEqual(written);
-    expect(pauseFromBytes(pauseBytes(undefined), NOW)).toBeUndefined();
+    expect(pauseFromJson(pauseJson(written), NOW)).toEqual(written);
+    expect(pauseFromJson(pauseJson(undefined), NOW)).toBeUndefined();
   });
 
   it.for([
@@ -52,14 +52,14 @@ describe("the document", () => {
     '{"pause":{"source":"table"}}',
     "{}",
   ])("that holds %s pauses both, and says how to end it", (text) => {
-    const read = pauseFromBytes(new TextEncoder().encode(text), NOW);
+    const read = pauseFromJson(text, NOW);
     expect(read).toMatchObject({ at: NOW, problem: "the document cannot be read; run resume, or pause again" });
     expect(read?.only).toBeUndefined();
   });
 
   it("of a later version with a scope that this one does not know pauses both", () => {
-    const later = new TextEncoder().encode(JSON.stringify({ pause: { ...pause(), only: "registration" } }));
-    expect(pauseOf([pauseFromBytes(later, NOW) as Pause], "launches", NOW)).toBeDefined();
+    const later = JSON.stringify({ pause: { ...pause(), only: "registration" } });
+    expect(pauseOf([pauseFromJson(later, NOW) as Pause], "launches", NOW)).toBeDefined();
   });
 });
 

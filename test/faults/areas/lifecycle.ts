@@ -681,8 +681,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/shared/interrupt-claim.ts",
-        find: "if (soldOut !== undefined && record.instance) {",
-        replace: 'if (soldOut === "reserved" && record.instance) {',
+        find: "if (soldOut === undefined || instance === undefined) return;",
+        replace: 'if (soldOut !== "reserved" || instance === undefined) return;',
       },
     ],
     foundBy: "simulation",
@@ -812,8 +812,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/lifecycle/advance.ts",
-        find: "if (expiresAt !== undefined && view.now >= expiresAt) {",
-        replace: "if (expiresAt === -1) {",
+        find: "if (expiresAt !== undefined && view.now >= expiresAt) return",
+        replace: "if (expiresAt === -1) return",
       },
     ],
     foundBy: "simulation",

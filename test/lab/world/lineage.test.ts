@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FUNCTION_NAMES, isInLoop } from "#infra/functions.ts";
+import { FUNCTION_NAMES, isInLoop, QUEUES } from "#infra/functions.ts";
 import { currentInvocation, invoke } from "#lab/world/invocation.ts";
 import { chainsOf, type RecursiveLoop, STACK_RECURSIVE_LOOP } from "#lab/world/lineage.ts";
 import { simulatedWakeUps } from "#lab/world/queues.ts";
@@ -31,7 +31,7 @@ describe("Lambda's guard against recursive loops", () => {
   it("stops a chain that has run a function 16 times, and its message becomes a dead letter", async () => {
     const { runs, chains, deadLetters } = await loop({});
     expect([runs, deadLetters]).toEqual([16, 1]);
-    expect(chains.stopped.get("lifecycle")).toBe(5);
+    expect(chains.stopped.get("lifecycle")).toBe(QUEUES.claims.maxReceives);
     expect(chains.longest.get("lifecycle")).toBe(16);
   });
 

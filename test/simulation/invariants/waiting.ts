@@ -6,7 +6,7 @@ import { CHECK_MS, type Invariant, type Scene, type Sight } from "./invariant.ts
 import { isOutOfLimits } from "./out-of-limits.ts";
 
 const MINUTE_MS = 60_000;
-/** How long a fault excuses who is late after it, ms: it may cost the visibility time-out of a message, a lease, a sweep. */
+/** How long a fault excuses who is late after it, ms: it may cost a message's time-out, a lease, a sweep. */
 const AFTERMATH_MS = 4 * MINUTE_MS;
 /** The same for a machine that never joins: it is given up after 15 minutes. */
 const NEVER_JOINED_MS = 20 * MINUTE_MS;
