@@ -37,7 +37,7 @@ const KNOWN = new Set(["t2", "t3", "t3a", "t4g"]);
 const LATER = /^t\d+[a-z]+$/;
 const familyOf = (name: string): string => name.slice(0, name.indexOf("."));
 
-/** Whether EC2 calls a type burstable, or its name does: catalogues of version 0.1.0 and scenarios have no such fact. */
+/** Whether EC2 calls a type burstable, or its name does: catalogues of 0.1.0 and scenarios have no such fact. */
 function isBurstable({ name, burstable }: Pick<InstanceType, "name" | "burstable">): boolean {
   // Asked for every type of the catalogue: the first letter spares most of them the rest.
   if (burstable === true || !name.startsWith("t")) return burstable === true;

@@ -33,11 +33,10 @@ export async function requeueAt(
   const { cluster, store, wakeUps } = deps;
   const record = known ?? (await store.get(cluster.name, name));
   if (record === undefined) return;
-  let dueAt = wakeAt;
-  const send = (): Promise<void> => {
-    const early = polls.map((at): WakeUp => ({ ...wakeUpAt({ wakeAt: at, dueAt }, name, deps), isPoll: true }));
-    return wakeUps.wake([...early, wakeUpAt({ wakeAt, dueAt }, name, deps)]);
-  };
+  // A wait for a fixed time is written again with it. Its earlier polls must end then, or their number would grow.
+  let dueAt = polls.length > 0 && isSameMoment(record.dueAt, wakeAt) ? record.dueAt + 1 : wakeAt;
+  let isWritten = false;
+  const send = (): Promise<void> => wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);
   await send();
   // Some writes of a record send no wake-up, such as the times of pods. When another reconcile has written it since,
   // that one also requeues the NodeClaim, and the wake-up of one of them will be dropped.
@@ -48,16 +47,23 @@ export async function requeueAt(
     const written = latest;
     latest = undefined;
     if (written === undefined) return;
-    if (isRetry && written.dueAt >= dueAt && written.dueAt < dueAt + SAME_MOMENT_MS) {
+    if (isRetry && isSameMoment(written.dueAt, dueAt)) {
       // With two equal times both chains would continue, because their wake-ups are equal.
       dueAt = written.dueAt + 1;
       await send();
     }
     const { waits: _, ...rest } = written;
     await store.update({ ...rest, dueAt, ...(waitsFor && { waits: { for: waitsFor, dueAt } }) });
+    isWritten = true;
   };
   await ignoreConflict(retryOnConflict(MAX_TRIES, write));
+  // Only the reconcile that wrote the time sends its polls. Each of several at one moment would send all of them, and
+  // each poll can begin another reconcile.
+  if (isWritten && polls.length > 0)
+    await wakeUps.wake(polls.map((at): WakeUp => ({ ...wakeUpAt({ wakeAt: at, dueAt }, name, deps), isPoll: true })));
 }
+
+const isSameMoment = (written: number, dueAt: number): boolean => written >= dueAt && written < dueAt + SAME_MOMENT_MS;
 
 /** The wake-up of a NodeClaim at `wakeAt` for the step that is due at `dueAt`, ms since the epoch. */
 export function wakeUpAt(

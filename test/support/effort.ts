@@ -37,10 +37,10 @@ export const BATCH_STEP = FULL ? 1 : 6;
 export const HOSTILE_SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 12, 13] : [2, 13];
 export const HOSTILE_OBJECTS = FULL ? 400 : 100;
 
-/** Draws of a law about whole plans, each of which takes some ten milliseconds. A part is the first of the same draws. */
+/** Draws of a law about whole plans, some ten milliseconds each. A part is the first of the same draws. */
 export const drawsOf = (all: number): number => (FULL ? all : Math.ceil(all / 3));
 
-/** Terminals on which every command prints: each is a process of its own, for a command asks for the width once. */
+/** Terminals on which every command prints: each has a process of its own, which asks for the width once. */
 export const WIDTHS: readonly number[] = FULL ? [60, 100] : [60];
 
 /** Cases in which the integer program proves the cheapest plan: it takes a second for each. */

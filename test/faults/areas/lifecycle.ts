@@ -503,12 +503,19 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/lifecycle/schedule.ts",
-        find: "return wakeUps.wake([...early, wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
-        replace: "return wakeUps.wake([...early, wakeUpAt({ wakeAt: deps.now(), dueAt }, name, deps)]);",
+        find: "wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "wakeUps.wake([wakeUpAt({ wakeAt: deps.now(), dueAt }, name, deps)]);",
       },
     ],
     foundBy: "unit",
     within: RECONCILE,
+  },
+  {
+    name: "polls that multiply",
+    rule: "a wait that is written again ends its earlier polls",
+    edits: [{ file: "functions/lifecycle/schedule.ts", find: "? record.dueAt + 1 : wakeAt", replace: "? wakeAt : wakeAt" }],
+    foundBy: "unit",
+    within: ["test/functions/lifecycle/schedule.test.ts"],
   },
   {
     name: "an end that the history does not tell",
@@ -650,8 +657,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "functions/lifecycle/schedule.ts",
-        find: "return wakeUps.wake([...early, wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
-        replace: "return wakeUps.wake(early.slice(early.length));",
+        find: "wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)]);",
+        replace: "wakeUps.wake([wakeUpAt({ wakeAt, dueAt }, name, deps)].slice(1));",
       },
       {
         file: "functions/lifecycle/sweep.ts",
