@@ -117,7 +117,7 @@ export function auditLog({ live: { auditLog: log } }: DoctorFacts): Verdict | un
     if (found?.class === "STANDARD") return ok(`${found.group} is of class Standard`);
     return fault(
       found?.class === undefined
-        ? `there is no log group ${found?.group}; have EKS write the audit log: aws eks update-cluster-config --logging '{"clusterLogging":[{"types":["audit"],"enabled":true}]}' --name NAME`
+        ? `there is no log group ${found?.group}; have EKS write the audit log (EKS console, the cluster, Observability, Manage logging)`
         : `${found.group} is of class ${found.class}, which takes no subscription filter, and a log group keeps its class; use the source notify or sweep in the settings`,
     );
   });

@@ -56,7 +56,13 @@ export function commandFaults({ place, words }: Found): readonly string[] {
     const values = rest.slice(i + 1, next < 0 ? undefined : next);
     i = next < 0 ? rest.length : next;
     if (GLOBAL.has(option)) continue;
-    const member = members.find(([name]) => (RENAMED[`${action} ${kebab(name)}`] ?? kebab(name)) === option);
+    const isNamed = ([name]: readonly [string, Member], as: string): boolean => (RENAMED[`${action} ${kebab(name)}`] ?? kebab(name)) === as;
+    const flag = values.length > 0 ? undefined : members.find((one) => isNamed(one, option.replace(/^no-/, "")));
+    if (flag !== undefined && shapeOf(model, flag[1].shape).type === "boolean") {
+      input[flag[0]] = !option.startsWith("no-");
+      continue;
+    }
+    const member = members.find((one) => isNamed(one, option));
     if (member === undefined) faults.push(`${about}: ${action} has no option --${option}`);
     else input[member[0]] = argumentOf(model, member[1], values);
   }
@@ -64,13 +70,15 @@ export function commandFaults({ place, words }: Found): readonly string[] {
 }
 
 /**
- * JSON, the program's shorthand (a=1,b=2), a list of words or one. A placeholder in capitals stands for a number too.
+ * JSON, the program's shorthand (a=1,b=2), a list of words or one. A placeholder, which is in capitals or "xxx", stands
+ * for a number and for an id too.
  */
 function argumentOf(model: ServiceModel, member: Member, values: readonly string[]): unknown {
-  const { type, member: item } = shapeOf(model, member.shape);
+  const { type, member: item, min = 0 } = shapeOf(model, member.shape);
   const text = values.join(" ");
   if (/^[{[]/.test(text) && type !== "string") return JSON.parse(text);
   if (type === "list" && item !== undefined) return values.map((value) => argumentOf(model, item, [value]));
   if (type === "structure" || type === "map") return Object.fromEntries(text.split(",").map((pair) => pair.split("=") as [string, string]));
-  return ["integer", "long", "float", "double"].includes(type) && /^[A-Z]+$/.test(text) ? 1 : text;
+  if (!/^([A-Z]+|xxx)$/.test(text)) return text;
+  return ["integer", "long", "float", "double"].includes(type) ? 1 : text.padEnd(min, text);
 }
