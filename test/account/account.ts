@@ -327,6 +327,13 @@ function ownAnswer(call: AwsCall, settings: AccountSettings, ministack: MiniStac
       const { lambdaLimit } = settings;
       return json(200, { AccountLimit: { ConcurrentExecutions: lambdaLimit, UnreservedConcurrentExecutions: lambdaLimit - reserved } });
     }
+    // MiniStack makes functions without the property.
+    case "lambda:GetFunctionRecursionConfig": {
+      const own = made.find(
+        ({ type, properties }) => type === "AWS::Lambda::Function" && properties["FunctionName"] === input["FunctionName"],
+      );
+      return own && json(200, { RecursiveLoop: own.properties["RecursiveLoop"] ?? "Terminate" });
+    }
     case "eks:DescribeCluster": {
       const name = String(input["name"]);
       if (settings.clusters[name] !== undefined) return settings.described && json(200, { cluster: describedAs(name, settings) });
