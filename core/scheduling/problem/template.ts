@@ -115,7 +115,8 @@ export function templatesOf(
   return sources.map(({ pool, types, remaining, paid: paidBy }, index) => {
     const table = typeTable(types);
     const { template } = pool.spec;
-    const { group, kind, name } = template.spec.nodeClassRef;
+    // A CRD of an older version may have let a reference without a name through.
+    const { group, kind, name = "" } = template.spec.nodeClassRef;
     const set = sets.intern(
       intersectAll(
         requirementsFrom(template.spec.requirements),
