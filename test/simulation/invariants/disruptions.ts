@@ -209,8 +209,8 @@ export const replacementsFirst: Invariant = {
   }),
 };
 
-/** How much spot prices may move between a decision and the launch that it leads to. */
-const SPOT_PRICES_MOVE = 1.05;
+/** How much spot prices may move between the reading that a decision knows, of up to 12 hours ago, and the launch. */
+const SPOT_PRICES_MOVE = 1.1;
 
 /** USD per hour of machines, and of their nodes besides. */
 const costOf = (lives: readonly (ClaimLife | undefined)[], priceOf: (machine: SimulatedInstance) => number): number =>
