@@ -1,11 +1,14 @@
 /** How many pods and nodes a pass has listed. */
 interface Counts {
+  /** Those that do not end. */
   readonly pods: number;
   readonly nodes: number;
+  /** Pods that are listed as ending: they are there, and say where the others have gone. */
+  readonly endingPods?: number;
 }
 
 /** What the table keeps of the lists of the passes before. */
-export interface Readings extends Counts {
+export interface Readings extends Omit<Counts, "endingPods"> {
   /** When a list was first seen to lack most of them, ms since the epoch; absent while none does. */
   readonly doubtedAt?: number;
 }
@@ -24,7 +27,7 @@ const isNoted = (before: number, now: number): boolean => Math.abs(before - now)
 
 /** Whether most pods or nodes are gone at once, as when an API server, a proxy or a restored etcd is wrong. */
 export const lacksMost = (before: Counts, counts: Counts): boolean =>
-  isLoss(before.pods, counts.pods) || isLoss(before.nodes, counts.nodes);
+  isLoss(before.pods, counts.pods + (counts.endingPods ?? 0)) || isLoss(before.nodes, counts.nodes);
 
 /**
  * Whether a pass may act upon its lists. "confirm": only if a list that is read for that purpose says the same. `next`
@@ -37,10 +40,11 @@ interface Judgement {
   readonly lookAt?: number;
 }
 
-export function judgeReadings(before: Readings | undefined, { pods, nodes }: Counts, now: number): Judgement {
+export function judgeReadings(before: Readings | undefined, counts: Counts, now: number): Judgement {
+  const { pods, nodes } = counts;
   const next = { pods, nodes };
   if (before === undefined) return { verdict: "plausible", next };
-  if (!lacksMost(before, next)) {
+  if (!lacksMost(before, counts)) {
     const changes = before.doubtedAt !== undefined || isNoted(before.pods, pods) || isNoted(before.nodes, nodes);
     return { verdict: "plausible", ...(changes && { next }) };
   }

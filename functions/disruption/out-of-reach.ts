@@ -1,7 +1,8 @@
 import { readDocument } from "#adapters/store/read-document.ts";
 import { isLaunchedByOther } from "#core/lifecycle/identity.ts";
+import type { Pod } from "#core/model/pod.ts";
 import { judgeReadings, lacksMost, type Readings } from "#core/passes/readings.ts";
-import { isActive } from "#core/pods/predicates.ts";
+import { isActive, isTerminating } from "#core/pods/predicates.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 
@@ -37,7 +38,7 @@ function withoutOthers(state: ClusterState): ClusterState {
 async function withoutDoubted(state: ClusterState, wakeTimes: number[], deps: Deps): Promise<ClusterState> {
   const { snapshot } = state;
   const now = deps.now();
-  const counts = { pods: snapshot.pods.filter(isActive).length, nodes: snapshot.nodes.length };
+  const counts = countsOf(snapshot.pods, snapshot.nodes.length);
   const known = deps.memory.recall("readings", now);
   const before = known === undefined || lacksMost(known, counts) ? await readReadings(deps) : known;
   const { verdict, next, lookAt = now } = judgeReadings(before, counts, now);
@@ -67,5 +68,11 @@ function parsed(bytes: Uint8Array): Readings | undefined {
 /** Whether lists that no process remembers, read from the API server as a whole, lack most, too. */
 async function agrees(before: Readings, { kubernetes }: Deps): Promise<boolean> {
   const [pods, nodes] = await Promise.all([kubernetes.list("Pod"), kubernetes.list("Node")]);
-  return lacksMost(before, { pods: pods.filter(isActive).length, nodes: nodes.length });
+  return lacksMost(before, countsOf(pods, nodes.length));
 }
+
+const countsOf = (pods: readonly Pod[], nodes: number) => ({
+  pods: pods.filter(isActive).length,
+  endingPods: pods.filter(isTerminating).length,
+  nodes,
+});

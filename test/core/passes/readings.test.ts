@@ -17,6 +17,12 @@ describe("whether a pass may act upon its lists", () => {
     expect(judgeReadings(BEFORE, { pods, nodes }, NOW).verdict).toBe(verdict);
   });
 
+  it("pods that are listed as ending explain where they have gone, then and afterwards", () => {
+    const ending = judgeReadings(BEFORE, { pods: 0, endingPods: 100, nodes: 40 }, NOW);
+    expect(ending).toEqual({ verdict: "plausible", next: { pods: 0, nodes: 40 } });
+    expect(judgeReadings(ending.next, { pods: 0, nodes: 40 }, NOW + 1_000).verdict).toBe("plausible");
+  });
+
   it("nine of nine pods may go at once, and the first lists are believed", () => {
     expect(judgeReadings({ pods: 9, nodes: 3 }, { pods: 0, nodes: 3 }, NOW).verdict).toBe("plausible");
     expect(judgeReadings(undefined, { pods: 0, nodes: 0 }, NOW)).toEqual({ verdict: "plausible", next: { pods: 0, nodes: 0 } });
