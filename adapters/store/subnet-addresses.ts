@@ -1,5 +1,6 @@
 import type { CountedAddresses } from "#core/launch/free-addresses.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
+import { jsonBytes, jsonIn } from "./json-bytes.ts";
 import { readDocument } from "./read-document.ts";
 
 /**
@@ -15,7 +16,7 @@ export async function storeAddresses(
   { cluster, nodeClass }: { readonly cluster: string; readonly nodeClass: string },
   counted: CountedAddresses,
 ): Promise<void> {
-  await store.putDocument(nameOf(cluster, nodeClass), new TextEncoder().encode(JSON.stringify(counted)), String(counted.at));
+  await store.putDocument(nameOf(cluster, nodeClass), jsonBytes(counted), String(counted.at));
 }
 
 /** Reads the counts; undefined when none have been stored yet, or none that can be read. */
@@ -28,6 +29,6 @@ export async function readAddresses(
 }
 
 function parsed(bytes: Uint8Array): CountedAddresses | undefined {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as CountedAddresses;
+  const read = jsonIn(bytes) as CountedAddresses;
   return Number.isFinite(read.at) && Object.values(read.free).every(Number.isFinite) ? read : undefined;
 }

@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import { ZONE } from "#core/model/labels.ts";
 import { shiftedZoneMarks } from "#core/offerings/unavailable.ts";
@@ -69,11 +70,11 @@ async function publishChanges(active: ReadonlySet<string>, deps: Omit<ShiftDeps,
     await publish({ type: "Normal", reason: "ZonalShiftCleared", message }, zone, deps);
   }
   const zones = [...active].sort();
-  await store.putDocument(name, new TextEncoder().encode(JSON.stringify(zones)), zones.join(",") || "none");
+  await store.putDocument(name, jsonBytes(zones), zones.join(",") || "none");
 }
 
 function parsed(bytes: Uint8Array): readonly string[] | undefined {
-  const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  const read: unknown = jsonIn(bytes);
   return Array.isArray(read) && read.every((zone) => typeof zone === "string") ? read : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import { type ExpectedSavings, expectedSavings } from "#core/disruption/consolidation/expected-savings.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
@@ -19,7 +20,7 @@ export async function readExpectedSavings(deps: StoreDeps): Promise<ExpectedSavi
 }
 
 function parsed(bytes: Uint8Array): ExpectedSavings | undefined {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as ExpectedSavings;
+  const read = jsonIn(bytes) as ExpectedSavings;
   const { command, at, costPerHour, savesPerHour, cpu, memory, missed } = read;
   return typeof command === "string" && [at, costPerHour, savesPerHour, cpu, memory, missed].every(Number.isFinite) ? read : undefined;
 }
@@ -46,6 +47,6 @@ export async function followSavings(
 }
 
 async function keep(expected: ExpectedSavings, deps: StoreDeps): Promise<ExpectedSavings> {
-  await deps.store.putDocument(nameOf(deps), new TextEncoder().encode(JSON.stringify(expected)), String(expected.at));
+  await deps.store.putDocument(nameOf(deps), jsonBytes(expected), String(expected.at));
   return expected;
 }

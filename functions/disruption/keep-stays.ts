@@ -1,3 +1,4 @@
+import { jsonBytes } from "#adapters/store/json-bytes.ts";
 import type { BlockedNode } from "#core/disruption/cluster/blocked.ts";
 import { staysOf } from "#core/disruption/reports/stays.ts";
 import { type Stays, staysDocument } from "#core/history/stays.ts";
@@ -22,5 +23,5 @@ export async function keepStays(
   const [known, at] = ((await store.documentVersion(name)) ?? "").split("/");
   if (known === hash || now() - Number(at ?? 0) < MIN_AGE_MS) return;
   const stays: Stays = { at: now(), nodes };
-  await store.putDocument(name, new TextEncoder().encode(JSON.stringify(stays)), `${hash}/${stays.at}`);
+  await store.putDocument(name, jsonBytes(stays), `${hash}/${stays.at}`);
 }

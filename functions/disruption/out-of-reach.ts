@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import { isLaunchedByOther } from "#core/lifecycle/identity.ts";
 import type { Pod } from "#core/model/pod.ts";
@@ -44,7 +45,7 @@ async function withoutDoubted(state: ClusterState, wakeTimes: number[], deps: De
   const { verdict, next, lookAt = now } = judgeReadings(before, counts, now);
   const isPlausible = verdict === "plausible" || (verdict === "confirm" && (await agrees(before ?? counts, deps)));
   const kept = isPlausible || verdict === "doubtful" ? next : undefined;
-  if (kept) await deps.store.putDocument(nameOf(deps), new TextEncoder().encode(JSON.stringify(kept)), String(now));
+  if (kept) await deps.store.putDocument(nameOf(deps), jsonBytes(kept), String(now));
   const seen = kept ?? before;
   if (seen) deps.memory.keep("readings", seen, now);
   if (isPlausible) return state;
@@ -61,7 +62,7 @@ async function readReadings(deps: Deps): Promise<Readings | undefined> {
 }
 
 function parsed(bytes: Uint8Array): Readings | undefined {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as Readings;
+  const read = jsonIn(bytes) as Readings;
   return [read.pods, read.nodes, read.doubtedAt ?? 0].every(Number.isFinite) ? read : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import { type PodEvent, type PodEvents, podEvents, withPodEvents } from "#core/disruption/reports/pod-events.ts";
 import { fnv1a32 } from "#core/lib/fnv.ts";
@@ -102,7 +103,7 @@ async function formerEvents(deps: StoreDeps): Promise<PodEvents> {
 }
 
 function ofText(bytes: Uint8Array): PodEvents | undefined {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as readonly (readonly [string, string, number | null | undefined])[];
+  const read = jsonIn(bytes) as readonly (readonly [string, string, number | null | undefined])[];
   const isSound = ([name, digest, at]: (typeof read)[number]): boolean =>
     typeof name === "string" && typeof digest === "string" && Number.isFinite(at ?? 0);
   if (!read.every(isSound)) return undefined;

@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import { coversSwarm, type LastPasses, SWARM_MS, SWEEPS_APART_MS } from "#core/passes/check-disruption.ts";
 import { SETTLE_MS } from "#core/signals/signal.ts";
@@ -48,7 +49,7 @@ export async function readLastPass(deps: Pick<WakeDeps, "cluster" | "store">): P
 /** The names are a JSON list; version 0.1.0 writes no bytes. */
 function unseenIn(bytes: Uint8Array): readonly string[] | undefined {
   if (bytes.length === 0) return [];
-  const names: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  const names: unknown = jsonIn(bytes);
   return Array.isArray(names) && names.every((name) => typeof name === "string") ? names : undefined;
 }
 
@@ -63,7 +64,7 @@ export async function writeNextPass(
 ): Promise<void> {
   const names = JSON.stringify(unseenPools);
   if (last?.at === at && JSON.stringify(last.unseenPools) === names) return;
-  const bytes = unseenPools.length === 0 ? new Uint8Array() : new TextEncoder().encode(names);
+  const bytes = unseenPools.length === 0 ? new Uint8Array() : jsonBytes(unseenPools);
   await store.putDocument(nextDocument(cluster.name), bytes, String(at));
 }
 

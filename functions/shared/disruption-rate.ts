@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import {
   type DisruptionRate,
@@ -35,13 +36,13 @@ export async function readWindow(setting: RateSetting, facts: RateFacts, deps: S
 }
 
 function parsed(bytes: Uint8Array): DisruptionRate | undefined {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as DisruptionRate;
+  const read = jsonIn(bytes) as DisruptionRate;
   const numbers = [read.since, read.nodes, read.factor, ...Object.values(read.ended), ...Object.values(read.moved).flat()];
   return numbers.every(Number.isFinite) ? read : undefined;
 }
 
 export const keepWindow = (window: DisruptionRate, deps: Pick<ClusterDeps, "cluster" | "store" | "log">): Promise<void> =>
-  deps.store.putDocument(nameOf(deps), new TextEncoder().encode(JSON.stringify(window)), String(window.since));
+  deps.store.putDocument(nameOf(deps), jsonBytes(window), String(window.since));
 
 /** While another decision is under way, a turn is asked for again after this time, ms. */
 const ASK_AGAIN_MS = 5_000;

@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import type { Log } from "#core/ports/log.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
@@ -21,7 +22,7 @@ export async function readPurchases(deps: ReadDeps): Promise<Purchases> {
 }
 
 function parsed(bytes: Uint8Array): Purchases | undefined {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as Purchases;
+  const read = jsonIn(bytes) as Purchases;
   return Object.values(read).every((claims) => Object.values(claims).every(Number.isFinite)) ? read : undefined;
 }
 
@@ -31,5 +32,5 @@ export async function keepLostPurchases(
   deps: Pick<ClusterDeps, "cluster" | "store" | "log" | "now">,
 ): Promise<void> {
   const after = withLostPurchases(await readPurchases(deps), lost, deps.now());
-  await deps.store.putDocument(nameOf(deps), new TextEncoder().encode(JSON.stringify(after)), String(deps.now()));
+  await deps.store.putDocument(nameOf(deps), jsonBytes(after), String(deps.now()));
 }

@@ -1,3 +1,4 @@
+import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
 import { readDocument } from "#adapters/store/read-document.ts";
 import type { Log } from "#core/ports/log.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
@@ -45,7 +46,7 @@ async function readPrices({ store: { getDocument }, log, now }: PricesDeps): Pro
 }
 
 function parsed(bytes: Uint8Array): ReadonlyMap<string, ClusterPrice> | undefined {
-  const read = new Map(Object.entries(JSON.parse(new TextDecoder().decode(bytes)) as Readonly<Record<string, ClusterPrice>>));
+  const read = new Map(Object.entries(jsonIn(bytes) as Readonly<Record<string, ClusterPrice>>));
   return [...read.values()].every(({ perHour, at }) => Number.isFinite(perHour) && Number.isFinite(at)) ? read : undefined;
 }
 
@@ -84,7 +85,7 @@ export async function writePrice(perHour: number, deps: StackDeps): Promise<void
 
 async function write(prices: ReadonlyMap<string, ClusterPrice>, perHour: number, { cluster, store, now }: StackDeps): Promise<void> {
   const all = Object.fromEntries([...prices, [cluster.name, { perHour, at: now() }]]);
-  await store.putDocument(DOCUMENT, new TextEncoder().encode(JSON.stringify(all)), String(now()));
+  await store.putDocument(DOCUMENT, jsonBytes(all), String(now()));
 }
 
 /** Undefined while other clusters hold the lease. */
