@@ -39,13 +39,13 @@ export async function readPauses(deps: PauseDeps): Promise<readonly Pause[]> {
   const asked = now();
   const known = memory.recall("pauses", asked);
   if (known !== undefined) return known;
-  const [fromTable, fromCluster] = await Promise.all([readDocument(pauseDocument(deps.cluster.name), deps), readConfigMap(deps)]);
+  const [fromTable, fromCluster] = await Promise.all([readPause(pauseDocument(deps.cluster.name), deps), readConfigMap(deps)]);
   const pauses = [fromTable, fromCluster].filter((pause) => pause !== undefined);
   memory.keep("pauses", pauses, asked);
   return pauses;
 }
 
-async function readDocument(name: string, { store, now }: PauseDeps): Promise<Pause | undefined> {
+async function readPause(name: string, { store, now }: PauseDeps): Promise<Pause | undefined> {
   try {
     const document = await store.getDocument(name);
     return document && pauseFromJson(Buffer.from(document.bytes).toString(), now());
@@ -70,7 +70,7 @@ async function readConfigMap(deps: PauseDeps): Promise<Pause | undefined> {
         `ConfigMap ${namespace}/${name}, which may pause the cluster, cannot be read; what was known of it before holds. Where rights are missing, apply the manifests of this release again`,
         { error: error instanceof Error ? error.message : String(error) },
       );
-    return readDocument(seenDocument(cluster.name), deps);
+    return readPause(seenDocument(cluster.name), deps);
   }
 }
 
@@ -81,7 +81,7 @@ async function keepSeen(pause: Pause | undefined, deps: PauseDeps): Promise<void
   const version = pause === undefined ? "none" : contentHash(JSON.stringify(pause));
   const known = (await store.documentVersion(name)) ?? "none";
   if (known === version) return;
-  const before = pause === undefined ? await readDocument(name, deps) : undefined;
+  const before = pause === undefined ? await readPause(name, deps) : undefined;
   const entry = { cluster: cluster.name, at: now() };
   await store.addHistory(
     pause !== undefined

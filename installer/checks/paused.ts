@@ -9,7 +9,7 @@ import { readPauses } from "../pause/read.ts";
 import { span } from "./ago.ts";
 import type { Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
-import { type CheckResult, fault, note } from "./verdict.ts";
+import { type CheckResult, checkLines, fault, note } from "./verdict.ts";
 
 /** Nothing is asked without a table. */
 export async function observedPauses(
@@ -20,6 +20,16 @@ export async function observedPauses(
   const table = "value" in stack ? stack.value?.outputs["TableName"] : undefined;
   if (table === undefined) return { value: [] };
   return observed(readPauses(cluster, { store: records(table), api: clusterApi(cluster), now: now() }));
+}
+
+/** A line for each pause of a cluster, for a command that changes its stack. */
+export async function pauseLines(
+  cluster: string,
+  stack: StackState | undefined,
+  ports: Parameters<typeof observedPauses>[2],
+): Promise<readonly string[]> {
+  const pauses = await observedPauses(cluster, { value: stack }, ports);
+  return checkLines(paused({ cluster, now: ports.now(), pauses }) ?? []);
 }
 
 type PauseApi = (cluster: string) => Pick<ReturnType<InstallationPorts["clusterApi"]>, "find">;

@@ -5,8 +5,7 @@ import { InputError } from "#terminal/input-error.ts";
 import type { ClusterApi, InstallPorts, KubeObject, UninstallPorts } from "../account/ports.ts";
 import { servingOf } from "../account/serving.ts";
 import { isOurs } from "../account/stack-state.ts";
-import { observedPauses, paused } from "../checks/paused.ts";
-import { checkLines } from "../checks/verdict.ts";
+import { pauseLines } from "../checks/paused.ts";
 import { applyObjects, objectsOf, removeOutdated } from "../install/apply-manifests.ts";
 import { findKarpenter, type KarpenterDeployment, replicasBefore, scaling } from "../migrate/karpenter-deployment.ts";
 import { uninstallGone } from "./gone.ts";
@@ -82,9 +81,7 @@ export async function uninstall(options: UninstallOptions, ports: UninstallPorts
 
 /** Says what pauses the cluster: nothing is held of a cluster that leaves its stack. */
 async function sayPaused(cluster: string, { stack }: Found, ports: UninstallPorts, print: Print): Promise<void> {
-  const pauses = await observedPauses(cluster, { value: stack }, ports);
-  for (const line of checkLines(paused({ cluster, now: ports.now(), pauses }) ?? []))
-    print(`${line}; the pause ends, because the cluster leaves the stack`);
+  for (const line of await pauseLines(cluster, stack, ports)) print(`${line}; the pause ends, because the cluster leaves the stack`);
 }
 
 const isDefinition = ({ kind }: KubeObject): boolean => kind === "CustomResourceDefinition";

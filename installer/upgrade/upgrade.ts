@@ -14,7 +14,7 @@ import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
 import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
 import { doctor } from "../checks/doctor.ts";
 import { observe } from "../checks/observe-account.ts";
-import { observedPauses, paused } from "../checks/paused.ts";
+import { pauseLines } from "../checks/paused.ts";
 import { checkAll } from "../checks/table.ts";
 import { type CheckResult, checkLines } from "../checks/verdict.ts";
 import { deployAddedStack, readDeployedCluster } from "../install/added-stack.ts";
@@ -120,11 +120,8 @@ async function find({ cluster, stackName, settings: given }: UpgradeOptions, por
 
 /** Says which clusters are paused: an upgrade changes nothing of that. */
 async function sayPaused({ stack, clusters }: Found, ports: UpgradePorts, print: Print): Promise<void> {
-  for (const cluster of clusters) {
-    const pauses = await observedPauses(cluster, { value: stack }, ports);
-    const lines = checkLines(paused({ cluster, now: ports.now(), pauses }) ?? []);
-    for (const line of lines) print(`${line}; the upgrade leaves cluster ${cluster} paused`);
-  }
+  for (const cluster of clusters)
+    for (const line of await pauseLines(cluster, stack, ports)) print(`${line}; the upgrade leaves cluster ${cluster} paused`);
 }
 
 /** The checks of install that a deployed stack may fail too, then what only an upgrade can break. */
