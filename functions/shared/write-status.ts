@@ -1,3 +1,4 @@
+import { shortened } from "#core/lib/shortened.ts";
 import { type Transition, transitionsOf, transitionText } from "#core/model/condition-transitions.ts";
 import type { Condition, ObjectMeta } from "#core/model/kubernetes.ts";
 import type { Kinds } from "#core/ports/kubernetes.ts";
@@ -30,11 +31,9 @@ export async function writeStatus<K extends Reported>(
 }
 
 async function publishTransition(kind: Reported, metadata: ObjectMeta, { from, to }: Transition, { kubernetes }: Writer): Promise<void> {
-  const message = transitionText({ from, to: { ...to, ...(to.message && { message: shortened(to.message) }) } });
+  const message = transitionText({ from, to: { ...to, ...(to.message && { message: shortened(to.message, MAX_MESSAGE_LENGTH) }) } });
   await kubernetes.publish({ type: "Normal", reason: to.type, message, about: { kind, metadata } });
 }
-
-const shortened = (text: string): string => (text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}...` : text);
 
 /** Publishes that a finalizer was removed, which the object's last write does. */
 export async function publishFinalized(

@@ -2,6 +2,7 @@ import { logEvent } from "#core/announcements/log-events.ts";
 import { launchFailed } from "#core/history/claim-entries.ts";
 import { failureReason } from "#core/launch/failure.ts";
 import type { LaunchError } from "#core/launch/fleet-request.ts";
+import { shortened } from "#core/lib/shortened.ts";
 import { withConditions } from "#core/lifecycle/claim-status.ts";
 import { claimLogFields, machineFields } from "#core/lifecycle/log-fields.ts";
 import { conditionOf } from "#core/model/conditions.ts";
@@ -85,5 +86,3 @@ function subjectOf({ spec }: NodeClaim, { cluster }: LifecycleDeps): { readonly 
   const zone = cluster.arn?.split(":")[3];
   return { ...(instanceType !== undefined && { instanceType }), ...(zone !== undefined && { zone }) };
 }
-
-const shortened = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}...` : text);
