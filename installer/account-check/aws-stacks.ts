@@ -44,15 +44,12 @@ export function stacksOnAws(region: string, caller: Caller): StackCalls {
       await cloudFormation("DeleteStack", { StackName: name }, reader);
     },
     stacks: async (prefix) => {
-      const names: string[] = [];
-      let token = "";
-      do {
+      const names = await allPages(
         // Without a name: all stacks that are there.
-        const input = { ...(token !== "" && { NextToken: token }) } as { readonly StackName: string };
-        const xml = await cloudFormation("DescribeStacks", input, reader);
-        names.push(...[...xml.matchAll(/<StackName>([^<]*)<\/StackName>/g)].map(([, name = ""]) => name));
-        token = text(xml, "NextToken");
-      } while (token !== "");
+        (NextToken) => cloudFormation("DescribeStacks", { ...(NextToken && { NextToken }) } as { readonly StackName: string }, reader),
+        (xml) => [...xml.matchAll(/<StackName>([^<]*)<\/StackName>/g)].map(([, name = ""]) => name),
+        (xml) => text(xml, "NextToken"),
+      );
       return names.filter((name) => name.startsWith(prefix));
     },
     tables: async (prefix) => {
