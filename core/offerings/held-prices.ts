@@ -6,8 +6,7 @@ const MIN_SHARE = 0.2;
 
 /**
  * New prices, without those that fell so far that they may be wrong, which are in `held`: the price before stays in
- * use.
- * What was held before and has not risen is used.
+ * use. What was held before and has not risen is used.
  * @param held what was held when prices were last read
  */
 export function withoutFallen(old: Prices, fresh: Prices, held: Prices = {}): { readonly prices: Prices; readonly held: Prices } {

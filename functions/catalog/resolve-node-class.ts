@@ -13,8 +13,8 @@ type Part = "amis" | "capacityReservations" | "placementGroup" | "subnets" | "se
 
 /**
  * The parts of an EC2NodeClass that AWS is asked about: the condition that is True once the part is resolved, and how
- * long the answer is used. A failed part is asked about again after 2, 4, 8, 16 and 30 s, then after
- * a minute each time.
+ * long the answer is used. A failed part is asked about again after 2, 4, 8, 16 and 30 s, then after a minute each
+ * time.
  */
 const PARTS: Readonly<Record<Part, { readonly condition: string; readonly periodMs: number }>> = {
   amis: { condition: "AMIsReady", periodMs: 5 * 60_000 },
