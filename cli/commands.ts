@@ -14,6 +14,7 @@ import { costCommand } from "./cost/command.ts";
 import { historyCommand, reportCommand, whyCommand } from "./history/command.ts";
 import { labCommand } from "./lab/command.ts";
 import { manifestsCommand } from "./manifests/command.ts";
+import { observeCommand } from "./observe/command.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 import { solveCommand } from "./solve/command.ts";
 import { synthCommand } from "./synth/command.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   solveCommand,
   consolidateCommand,
   whatIfCommand,
+  observeCommand,
   viewCommand,
   convertCommand,
   labCommand,

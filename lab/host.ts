@@ -29,7 +29,7 @@ import { type Chains, chainsOf, type Lineage, type RecursiveLoop, STACK_RECURSIV
 import type { Message } from "./world/message.ts";
 import type { Queue } from "./world/queue.ts";
 import { type SimulatedWakeUps, simulatedWakeUps, visibilityIn } from "./world/queues.ts";
-import { WORLD_TIMES, type WorldName } from "./world/times.ts";
+import { WORLD_TIMES, type WorldName, type WorldTimes } from "./world/times.ts";
 import { inTransactions } from "./world/transactions.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
@@ -39,8 +39,12 @@ export interface LabOptions {
   /** Milliseconds since the epoch. */
   readonly start: number;
   readonly region: string;
+  /** Name of the cluster; "lab" when absent. */
+  readonly cluster?: string;
   /** How long EC2 and pods take; "fast" when absent. */
   readonly world?: WorldName;
+  /** How long machines take to join, in place of the world's own, ms. */
+  readonly joinMs?: WorldTimes["joinMs"];
   /** The sources of wake-ups beside the sweep, which is always on. */
   readonly sources: readonly ("audit" | "notify")[];
   readonly settings?: Partial<Settings>;
@@ -152,8 +156,8 @@ const SCHEDULE_RETRY_MS = 25_000;
 
 export function createLab(options: LabOptions): Lab {
   const { seed, start, region } = options;
-  const times = WORLD_TIMES[options.world ?? "fast"];
-  const world = createLabWorld({ seed, start, region, times });
+  const times = { ...WORLD_TIMES[options.world ?? "fast"], ...(options.joinMs && { joinMs: options.joinMs }) };
+  const world = createLabWorld({ seed, start, region, times, ...(options.cluster !== undefined && { cluster: options.cluster }) });
   const { clock } = world;
   const catalogue = options.catalogue ?? labCatalogue(options.region);
   const zones = catalogue.zones.map(({ name }) => name);

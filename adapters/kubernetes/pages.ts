@@ -28,6 +28,10 @@ export interface Listed<K extends Kind> {
 export const listPages = <K extends Kind>(send: Transport, kind: K, selectors: Selectors): Promise<Listed<K>> =>
   everyPage(send, kind, selectors, { limit: PAGE, keep: (item) => pruned(kind, item) });
 
+/** Reads a list in pages as a consistent read, and keeps of each object what `keep` returns. Throws RefusedError. */
+export const listKept = async <K extends Kind, T>(send: Transport, kind: K, keep: (object: Kinds[K]) => T): Promise<readonly T[]> =>
+  (await everyPage(send, kind, {}, { limit: PAGE, keep })).items;
+
 /** Which object, and at which version. */
 export interface Head {
   readonly name: string;

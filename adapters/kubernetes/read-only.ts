@@ -12,3 +12,11 @@ export function readOnly(send: Transport): Transport {
     return send(request);
   };
 }
+
+/** A transport that passes on nothing but GET: get, list and watch. */
+export function onlyGet(send: Transport): Transport {
+  return (request) => {
+    if (request.method !== "GET") throw new Error(`${request.method} ${request.path}: this command only reads`);
+    return send(request);
+  };
+}

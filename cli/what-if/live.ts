@@ -172,10 +172,10 @@ function catalogueOf(region: string | undefined): Catalogue {
  * EKS has the region in the server's name, and `aws eks update-kubeconfig` in the context's: an empty cluster has no
  * nodes to ask.
  */
-const regionOfServer = ({ server, context }: Pick<KubeconfigCluster, "server" | "context">): string | undefined =>
+export const regionOfServer = ({ server, context }: Pick<KubeconfigCluster, "server" | "context">): string | undefined =>
   /\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.com/.exec(server)?.[1] ?? /^arn:aws[\w-]*:eks:([a-z0-9-]+):/.exec(context)?.[1];
 
-function regionOf(nodes: readonly Node[]): string | undefined {
+export function regionOf(nodes: readonly Node[]): string | undefined {
   for (const { metadata } of nodes) {
     const { [REGION]: region, [ZONE]: zone } = metadata.labels ?? {};
     const found = region ?? /^(.*\d)[a-z]$/.exec(zone ?? "")?.[1];

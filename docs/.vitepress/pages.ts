@@ -8,6 +8,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Recipes", link: "/recipes" },
       { text: "Compare", link: "/compare" },
       { text: "Where we differ", link: "/differences" },
+      { text: "Observe", link: "/observe" },
       { text: "Deploy", link: "/deploy" },
       { text: "Checking an account", link: "/account-check" },
       { text: "Migrate", link: "/migrate" },

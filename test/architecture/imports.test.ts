@@ -8,7 +8,7 @@ const PRODUCT = readTree(PRODUCT_FOLDERS, [".ts", ".tsx"]);
 
 /**
  * Which places each place may import, beside itself; the first that a file lies in counts. `functions/NAME` stands for
- * each Lambda function. The lab is a command too: cli/lab alone reaches it.
+ * each Lambda function. The lab is a command too: cli/lab and cli/observe alone reach it.
  */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -28,6 +28,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   lab: ["core", "settings", "adapters", "functions", "terminal", "manifests", "console"],
   installer: ["core", "settings", "adapters", "functions", "terminal", "infra"],
   "cli/lab": ["core", "settings", "adapters", "functions", "terminal", "manifests", "installer", "cli", "lab", "console"],
+  "cli/observe": ["core", "settings", "adapters", "functions", "terminal", "manifests", "installer", "cli", "lab", "console"],
   cli: ["core", "settings", "adapters", "functions", "terminal", "manifests", "installer", "infra", "console"],
 };
 
@@ -66,7 +67,7 @@ const CORE = [
   "insight",
 ];
 
-const INSIGHT = ["history", "metrics", "what-if", "overview"];
+const INSIGHT = ["kept-fields.ts", "observed", "history", "metrics", "what-if", "overview"];
 
 const SCHEDULING = [
   "tables",
@@ -85,6 +86,19 @@ const SCHEDULING = [
   "headroom.ts",
   "reasons",
   "solve.ts",
+];
+
+const OBSERVED = [
+  "earlier.ts",
+  "trace.ts",
+  "owners.ts",
+  "runs.ts",
+  "boots.ts",
+  "demand.ts",
+  "machines.ts",
+  "pods.ts",
+  "room.ts",
+  "figures.ts",
 ];
 
 const DISRUPTION = ["settings.ts", "prices", "cluster", "limits", "consolidation", "node-sets", "methods", "reports", "command", "plan.ts"];
@@ -134,6 +148,7 @@ describe("imports of the product", () => {
   it.for([
     ["core", CORE],
     ["core/insight", INSIGHT],
+    ["core/insight/observed", OBSERVED],
     ["core/scheduling", SCHEDULING],
     ["core/disruption", DISRUPTION],
   ] as const)("rooms of %s import downwards", ([base, order]) => {

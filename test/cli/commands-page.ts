@@ -12,6 +12,7 @@ const JSON_OF: Readonly<Record<string, string>> = {
   solve: "without `--explain`: the plan, as [the scenario format](scenario-format.md) says; for several files a line each",
   consolidate: "without `--explain`: the commands, as [the scenario format](scenario-format.md) says; for several files a line each",
   "what-if": "`--format json`: the bill today, when all is left alone and after the change, with the steps on the way",
+  observe: "`--replay FILE --format json`: `header`, `from`, `to`, `observed` and `replayed` figures, `worse`, `assumed`",
   view: "the page's data, as [the data of a view](view-data.md) says",
   why: "`--json`: [the entries](history.md#json) of each NodeClaim, and of a pod's waits",
   history: "`--json`: `cluster`, `since`, `until` and [`entries`](history.md#json)",

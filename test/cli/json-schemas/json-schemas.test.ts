@@ -5,6 +5,8 @@ import { consolidateCommand } from "#cli/consolidate/command.ts";
 import { costCommand } from "#cli/cost/command.ts";
 import { historyCommand, reportCommand, whyCommand } from "#cli/history/command.ts";
 import { withSource } from "#cli/history/source.ts";
+import { compared } from "#cli/observe/replay.ts";
+import { reportJson } from "#cli/observe/report.ts";
 import { solveCommand } from "#cli/solve/command.ts";
 import { changeSource } from "#cli/view/change.ts";
 import { clusterSource } from "#cli/view/clusters.ts";
@@ -26,6 +28,7 @@ import type { Command } from "#terminal/command.ts";
 import { parseArguments } from "#terminal/command-line.ts";
 import { instanceType, pod, snapshot } from "../../core/disruption/builders.ts";
 import { Installed } from "../../installer/checks/world.ts";
+import { deployment, observedLab } from "../../observe/observed-lab.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { published, SCHEMAS } from "./schemas.ts";
 
@@ -113,6 +116,12 @@ const OUTPUTS: Readonly<Record<Name, readonly (() => Promise<string>)[]>> = {
   "what-if": [
     () => printed(whatIfCommand, [scenario, "--format", "json"]),
     () => printed(whatIfCommand, [scenario, "--format", "json", "--budget", "default=20%", "--from-scratch"]),
+  ],
+  observe: [
+    async () => {
+      const { trace } = await observedLab({ minutes: 1, objects: [deployment("web", 2, "1", "1Gi")], acts: [] });
+      return reportJson(await compared(trace, { settings: {}, apply: [], seed: 1 }));
+    },
   ],
   "lab-log": logged.map((line) => async () => line),
   "lab-report": [async () => readFileSync(labReport, "utf8")],

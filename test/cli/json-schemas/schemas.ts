@@ -211,6 +211,30 @@ const dollars = z.record(z.string(), z.number()).describe("USD a month");
 const range = z.strictObject({ low: z.number(), high: z.number() }).describe("where a remote call takes less or more time");
 const cost = z.strictObject({ perMonth: z.number(), perCluster: z.number(), parts: dollars, range, peers: dollars });
 
+const share = z.number().describe("from 0 to 1");
+const observedFigures = z.strictObject({
+  span: ms.describe("milliseconds"),
+  dollars: z.number().describe("USD of all nodes of NodePools, or of node groups"),
+  byNodePool: z.record(z.string(), z.number()).describe("USD"),
+  unpriced: names.describe("nodes whose price is not known"),
+  machines: z.strictObject({ mean: z.number(), most: count, bought: count }),
+  moves: count.describe("pods that were replaced although their owner did not ask for fewer"),
+  waits: z
+    .strictObject({ pods: count, p50: z.number(), p95: z.number(), most: z.number(), sum: z.number() })
+    .describe("from the creation of a pod until it was bound, s"),
+  unbound: pods.describe("pods that were not bound at the end"),
+  asked: z.strictObject({ cpu: share, memory: share }).describe("what pods asked for of the nodes, over time"),
+});
+const observe = z.strictObject({
+  header: z.strictObject({
+    trace: z.literal(1),
+    ...{ cluster: z.string(), region: z.string(), everyMs: count, autoscaler: z.string() },
+    unread: names.describe("kinds that were not read"),
+  }),
+  ...{ from: ms, to: ms, looks: count, assumed: names, observed: observedFigures, replayed: observedFigures },
+  worse: names.describe("what would have been worse, a sentence each"),
+});
+
 /** A line of the functions' log has fields of its own beside these: docs/metrics-and-events.md, "Log lines". */
 const labLog = z.looseObject({
   level: z.enum(["DEBUG", "INFO", "ERROR"]),
@@ -226,6 +250,7 @@ export const SCHEMAS = {
   solve: { of: "solve FILE", shape: solve },
   consolidate: { of: "consolidate FILE", shape: consolidate },
   "what-if": { of: "what-if --format json", shape: whatIf },
+  observe: { of: "observe --replay FILE --format json", shape: observe },
   "lab-log": { of: "lab --json, a line", shape: labLog },
   "lab-report": { of: "lab --report FILE", shape: lab },
   status: { of: "status --json", shape: status },

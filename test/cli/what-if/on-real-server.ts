@@ -1,24 +1,29 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { removeDir } from "../../e2e/support/child.ts";
 import type { TestCluster } from "../../e2e/support/cluster.ts";
 import { projectRoot } from "../../e2e/support/paths.ts";
+import { eventually } from "../../e2e/support/wait.ts";
 import { addMachine, expectOnlyReads, NODE_CLASS_REF, nodeClass, prepare, startWatchedCluster } from "../../e2e/support/watched-cluster.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /**
- * Runs `what-if` against a real API server (test/e2e/cluster). Checks its answer, the snapshot that it saves and, by
- * the audit log of the server, that it only read. Prints what a user sees. Exit code 1 when a check fails.
+ * Runs `what-if` and `observe` against a real API server (test/e2e/cluster). Checks their answers, the files that they
+ * write and, by the audit log of the server, that they only read. Prints what a user sees. Exit code 1 when a check
+ * fails.
  */
 const folder = temporaryFolder("what-if-real");
 const run = promisify(execFile);
 
-async function whatIf(...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(projectRoot, "cli", "main.ts"), "what-if", ...args]);
+async function cli(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [join(projectRoot, "cli", "main.ts"), ...args]);
   return stdout;
 }
+
+const whatIf = (...args: readonly string[]): Promise<string> => cli("what-if", ...args);
 
 const POOL = {
   apiVersion: "karpenter.sh/v1",
@@ -96,7 +101,24 @@ async function check(cluster: TestCluster): Promise<void> {
   const { stdout: content } = await run("gzip", ["-dc", saved], { maxBuffer: 2 ** 30 });
   assert.doesNotMatch(content, /secret-|private\.example/);
 
-  await expectOnlyReads(cluster, "what-if");
+  await observe(cluster);
+  await expectOnlyReads(cluster, "what-if and observe");
+}
+
+/** Records the cluster while a Deployment grows, and replays it. */
+async function observe({ kubectl, kubeconfig }: TestCluster): Promise<void> {
+  const trace = join(folder, "c1.trace.gz");
+  const recording = cli("observe", "--kubeconfig", kubeconfig, "--region", "us-west-2", "--record", trace, "--every", "2s", "--for", "20s");
+  await eventually("the first look is written", () => assert.ok(existsSync(trace)));
+  await kubectl("scale", "deployment/web", "--replicas=4");
+  console.log(await recording);
+  const { header, observed, replayed } = JSON.parse(await cli("observe", "--replay", trace, "--format", "json"));
+  console.log(await cli("observe", "--replay", trace));
+  assert.deepEqual([header.autoscaler, header.unread], ["Karpenter", []]);
+  assert.equal(observed.machines.most, 3);
+  assert.deepEqual([observed.waits.pods, observed.moves, replayed.unbound], [1, 0, []]);
+  const { stdout: content } = await run("gzip", ["-dc", trace], { maxBuffer: 2 ** 30 });
+  assert.doesNotMatch(content, /secret-|private\.example/);
 }
 
 const cluster = await startWatchedCluster(folder);
