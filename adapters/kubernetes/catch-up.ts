@@ -3,7 +3,7 @@ import { failure } from "./errors.ts";
 import { type KindCache, kindCache } from "./kind-cache.ts";
 import { pathOf, RESOURCES } from "./kinds.ts";
 import { type Head, listHeads, type Selectors } from "./pages.ts";
-import { pruned } from "./prune.ts";
+import { type Keep, pruned } from "./prune.ts";
 import { isComparable } from "./resource-version.ts";
 import type { Transport } from "./transport.ts";
 
@@ -35,6 +35,7 @@ export async function caughtUp<K extends Kind>(
   kind: K,
   selectors: Selectors,
   cache: KindCache<K>,
+  keep: Keep = pruned,
 ): Promise<CaughtUp<K> | undefined> {
   const { items: heads, resourceVersion } = await listHeads(send, kind, selectors);
   if (!isComparable(resourceVersion)) return undefined;
@@ -44,15 +45,15 @@ export async function caughtUp<K extends Kind>(
   };
   const changed = heads.filter((head) => known(head) === undefined);
   if (changed.length > MAX_READ_BY_NAME) return undefined;
-  const read = new Map(await Promise.all(changed.map(async (head) => [head, await readByName(send, kind, head)] as const)));
+  const read = new Map(await Promise.all(changed.map(async (head) => [head, await readByName(send, kind, head, keep)] as const)));
   const items = heads.flatMap((head) => known(head) ?? read.get(head) ?? []);
-  return { cache: kindCache(kind, items, resourceVersion), isOther: changed.length > 0 || heads.length !== cache.size };
+  return { cache: kindCache(kind, items, resourceVersion, keep), isOther: changed.length > 0 || heads.length !== cache.size };
 }
 
 /** Undefined when it has gone meanwhile. */
-async function readByName<K extends Kind>(send: Transport, kind: K, { name, namespace }: Head): Promise<Kinds[K] | undefined> {
+async function readByName<K extends Kind>(send: Transport, kind: K, { name, namespace }: Head, keep: Keep): Promise<Kinds[K] | undefined> {
   const response = await send({ method: "GET", path: pathOf(kind, name, namespace) });
   if (response.status === 404) return undefined;
   if (response.status < 200 || response.status >= 300) throw failure(response, `reading ${RESOURCES[kind].plural} by name`);
-  return pruned(kind, response.body as Kinds[K]);
+  return keep(kind, response.body as Kinds[K]);
 }

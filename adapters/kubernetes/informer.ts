@@ -40,7 +40,7 @@ interface InformerOptions extends Omit<Reach, "quietMs" | "caughtUpFrom">, Parti
  */
 export function informer(options: InformerOptions): () => Readings {
   const { memory, cluster, quietMs = QUIET_MS, caughtUpFrom = CAUGHT_UP_FROM, longerThan = PAGE, send, open } = options;
-  const reach: Reach = { send, open, quietMs, caughtUpFrom };
+  const reach: Reach = { send, open, quietMs, caughtUpFrom, ...(options.keep && { keep: options.keep }) };
   return () => {
     const readings: Reading<Kind>[] = [];
     return {
@@ -48,7 +48,7 @@ export function informer(options: InformerOptions): () => Readings {
         const key = JSON.stringify([cluster, kind, selectors.fieldSelector, selectors.labelSelector]);
         const known = memory.get(key) as RememberedList<typeof kind> | undefined;
         if (known === undefined) {
-          const { items, resourceVersion } = await listPages(reach.send, kind, selectors);
+          const { items, resourceVersion } = await listPages(reach.send, kind, selectors, reach.keep);
           if (items.length > longerThan && isComparable(resourceVersion)) {
             memory.set(key, rememberedList(reach, kind, selectors, { items, resourceVersion }));
           }

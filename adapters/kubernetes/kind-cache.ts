@@ -1,5 +1,5 @@
 import type { Kind, Kinds } from "#core/ports/kubernetes.ts";
-import { pruned } from "./prune.ts";
+import { type Keep, pruned } from "./prune.ts";
 import { isAtLeast } from "./resource-version.ts";
 
 /** An event of a watch. The object of a BOOKMARK has only a version: all changes up to it have been sent. */
@@ -27,8 +27,8 @@ export interface KindCache<K extends Kind> {
   apply(event: WatchEvent<K>): boolean;
 }
 
-/** A cache of a list that was read at `version`. Objects of watch events are pruned like those of lists. */
-export function kindCache<K extends Kind>(kind: K, listed: readonly Kinds[K][], version: string): KindCache<K> {
+/** A cache of a list that was read at `version`. Of watch events it keeps what lists keep. */
+export function kindCache<K extends Kind>(kind: K, listed: readonly Kinds[K][], version: string, keep: Keep = pruned): KindCache<K> {
   const objects = new Map(listed.map((object) => [keyOf(object.metadata), object]));
   let known = version;
   return {
@@ -45,7 +45,7 @@ export function kindCache<K extends Kind>(kind: K, listed: readonly Kinds[K][], 
       // Sent again after the watch was opened again.
       if (resourceVersion === undefined || isAtLeast(known, resourceVersion)) return false;
       if (type === "DELETED") objects.delete(keyOf(object.metadata));
-      else if (type !== "BOOKMARK") objects.set(keyOf(object.metadata), pruned(kind, object));
+      else if (type !== "BOOKMARK") objects.set(keyOf(object.metadata), keep(kind, object));
       known = resourceVersion;
       return true;
     },

@@ -1,7 +1,7 @@
 import type { Kind, Kinds } from "#core/ports/kubernetes.ts";
 import { failure, unknownKind } from "./errors.ts";
 import { pathOf, RESOURCES } from "./kinds.ts";
-import { pruned } from "./prune.ts";
+import { type Keep, pruned } from "./prune.ts";
 import type { Transport } from "./transport.ts";
 
 /** Objects per page: about 5 MB of pods, which are parsed and pruned before the next page is read. */
@@ -22,15 +22,11 @@ export interface Listed<K extends Kind> {
 }
 
 /**
- * Reads a list in pages as a consistent read, and keeps of each object what the core reads. Throws RefusedError when
+ * Reads a list in pages as a consistent read, and keeps of each object what the core reads, or what `keep` returns. Throws RefusedError when
  * the API server does not know the kind.
  */
-export const listPages = <K extends Kind>(send: Transport, kind: K, selectors: Selectors): Promise<Listed<K>> =>
-  everyPage(send, kind, selectors, { limit: PAGE, keep: (item) => pruned(kind, item) });
-
-/** Reads a list in pages as a consistent read, and keeps of each object what `keep` returns. Throws RefusedError. */
-export const listKept = async <K extends Kind, T>(send: Transport, kind: K, keep: (object: Kinds[K]) => T): Promise<readonly T[]> =>
-  (await everyPage(send, kind, {}, { limit: PAGE, keep })).items;
+export const listPages = <K extends Kind>(send: Transport, kind: K, selectors: Selectors, keep: Keep = pruned): Promise<Listed<K>> =>
+  everyPage(send, kind, selectors, { limit: PAGE, keep: (item) => keep(kind, item) });
 
 /** Which object, and at which version. */
 export interface Head {

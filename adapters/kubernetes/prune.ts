@@ -4,6 +4,9 @@ import type { Kind, Kinds } from "#core/ports/kubernetes.ts";
 
 type ReadonlyFields = Readonly<Record<string, unknown>>;
 
+/** What a list keeps of each object. Its resource version must stay. */
+export type Keep = <K extends Kind>(kind: K, object: Kinds[K]) => Kinds[K];
+
 const POD_METADATA = [
   ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"],
   ...["labels", "annotations", "ownerReferences"],

@@ -1,4 +1,4 @@
-import type { Transport } from "./transport.ts";
+import type { OpenStream, Transport } from "./transport.ts";
 
 /** The one POST that stores nothing: whether the caller may do something. */
 const REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -13,10 +13,19 @@ export function readOnly(send: Transport): Transport {
   };
 }
 
-/** A transport that passes on nothing but GET: get, list and watch. */
-export function onlyGet(send: Transport): Transport {
-  return (request) => {
-    if (request.method !== "GET") throw new Error(`${request.method} ${request.path}: this command only reads`);
-    return send(request);
+/** A connection that passes on nothing but GET: get, list and watch. */
+export function onlyGet({ send, open }: { readonly send: Transport; readonly open: OpenStream }) {
+  const check = ({ method, path }: Parameters<Transport>[0]): void => {
+    if (method !== "GET") throw new Error(`${method} ${path}: this command only reads`);
+  };
+  return {
+    send: (request: Parameters<Transport>[0]) => {
+      check(request);
+      return send(request);
+    },
+    open: (...args: Parameters<OpenStream>) => {
+      check(args[0]);
+      return open(...args);
+    },
   };
 }

@@ -4,6 +4,7 @@ import { failure } from "./errors.ts";
 import { type KindCache, kindCache } from "./kind-cache.ts";
 import { pathOf, RESOURCES } from "./kinds.ts";
 import { type Listed, listPages, type Selectors } from "./pages.ts";
+import type { Keep } from "./prune.ts";
 import { isAtLeast, isComparable } from "./resource-version.ts";
 import type { OpenStream, Transport } from "./transport.ts";
 import { BOOKMARK_MS, openWatch, type Watch } from "./watch.ts";
@@ -19,6 +20,8 @@ export interface Reach {
   readonly quietMs: number;
   /** Of a list with at least so many objects only those that have changed are read, also when no watch sends them. */
   readonly caughtUpFrom: number;
+  /** What is kept of each object; what the core reads when absent. */
+  readonly keep?: Keep;
 }
 
 /**
@@ -82,7 +85,7 @@ class Remembered<K extends Kind> implements RememberedList<K> {
     this.#reach = reach;
     this.#kind = kind;
     this.#selectors = selectors;
-    this.#cache = kindCache(kind, listed.items, listed.resourceVersion);
+    this.#cache = kindCache(kind, listed.items, listed.resourceVersion, reach.keep);
   }
 
   get size(): number {
@@ -140,9 +143,9 @@ class Remembered<K extends Kind> implements RememberedList<K> {
 
   /** Brings the cache to a version that the server knows, from which a watch must follow. */
   async #catchUp(): Promise<boolean> {
-    const { send, caughtUpFrom } = this.#reach;
+    const { send, caughtUpFrom, keep } = this.#reach;
     if (this.#cache.size < caughtUpFrom) return false;
-    const next = await caughtUp(send, this.#kind, this.#selectors, this.#cache);
+    const next = await caughtUp(send, this.#kind, this.#selectors, this.#cache, keep);
     if (next === undefined) return false;
     if (next.isOther) this.#disprove(this.#cache.version);
     this.#cache = next.cache;
@@ -150,9 +153,9 @@ class Remembered<K extends Kind> implements RememberedList<K> {
   }
 
   async #listAgain(): Promise<void> {
-    const { items, resourceVersion } = await listPages(this.#reach.send, this.#kind, this.#selectors);
+    const { items, resourceVersion } = await listPages(this.#reach.send, this.#kind, this.#selectors, this.#reach.keep);
     if (!isComparable(resourceVersion)) throw new Error(`listing ${RESOURCES[this.#kind].plural}: the list has no resource version`);
-    const next = kindCache(this.#kind, items, resourceVersion);
+    const next = kindCache(this.#kind, items, resourceVersion, this.#reach.keep);
     // A change since then cannot be distinguished from one that was missing.
     if (this.#claims.length > 0 && differ(this.#cache, next)) this.#disprove(this.#cache.version);
     this.#cache = next;

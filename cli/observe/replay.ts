@@ -46,7 +46,7 @@ export async function compared(trace: Trace, choice: ReplayChoice): Promise<Comp
     replayed: figuresOf(played.trace, priceOf, from),
     assumed: [
       ...sentences,
-      ...(played.refused.length > 0 ? [`Refused in the replay: ${listed(played.refused, 3)}.`] : []),
+      ...(played.refused.length > 0 ? [`Left out of the replay: ${listed(played.refused, 3)}.`] : []),
       ...assumptions(trace, boots, observed.unpriced),
     ],
   };

@@ -2,7 +2,6 @@ import type { DemandChange } from "#core/insight/observed/demand.ts";
 import { TRACED_KINDS, type Trace, type TracedKind, type TraceEntry, TraceWriter } from "#core/insight/observed/trace.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
-import { RefusedError } from "#core/ports/errors.ts";
 import type { Settings } from "#functions/shared/cluster-deps.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { createLab, type Lab } from "../host.ts";
@@ -30,7 +29,7 @@ interface ReplayOptions {
 /** What came of a replay. */
 interface Replay {
   readonly trace: Trace;
-  /** Objects that the simulated API server refused, and why; each once. */
+  /** Objects that the simulated API server refused or cannot play, and why; each once. */
   readonly refused: readonly string[];
 }
 
@@ -71,7 +70,7 @@ export async function replay(demand: readonly DemandChange[], options: ReplayOpt
 const look = ({ world }: Lab): Partial<Record<TracedKind, readonly KubernetesObject[]>> =>
   Object.fromEntries(TRACED_KINDS.map((kind) => [kind, world.store.list(kind)]));
 
-/** Makes the change. Returns why the API server refuses it. */
+/** Makes the change. Returns why it cannot be made. */
 function applied({ world }: Lab, { apply, remove, run }: DemandChange): string | undefined {
   try {
     if (apply) applyWithStatus(world, fresh(apply));
@@ -79,9 +78,9 @@ function applied({ world }: Lab, { apply, remove, run }: DemandChange): string |
     if (remove) world.delete(remove.kind, remove.name, remove.namespace);
     return undefined;
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    // One object that cannot be played is set aside, and the replay continues.
     const { kind, metadata } = apply ?? { kind: "Pod", metadata: { name: run?.name ?? "" } };
-    return `${kind} ${metadata.name}: ${error.message}`;
+    return `${kind} ${metadata.name}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

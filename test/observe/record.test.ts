@@ -109,9 +109,14 @@ describe("a recording", () => {
 });
 
 it("the client of a recording passes on nothing but GET", () => {
-  const send = onlyGet(async () => ({ status: 200, body: {} }));
-  for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const)
+  const { send, open } = onlyGet({
+    send: async () => ({ status: 200, body: {} }),
+    open: async () => ({ status: 200, ended: Promise.resolve(), close: () => {} }),
+  });
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
     expect(() => send({ method, path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews" })).toThrow(/only reads/);
+    expect(() => open({ method, path: "/api/v1/pods" }, () => {}, 1)).toThrow(/only reads/);
+  }
   expect(() => send({ method: "GET", path: "/api/v1/pods" })).not.toThrow();
 });
 

@@ -50,7 +50,8 @@ export type TracedState = ReadonlyMap<string, { readonly kind: TracedKind; reado
 
 /** Writes a trace look by look: each entry has what has changed since the one before. */
 export class TraceWriter {
-  readonly #known = new Map<string, { readonly kind: TracedKind; readonly json: string }>();
+  /** By uid. `given` is the object of the look before: the same one has not changed. */
+  readonly #known = new Map<string, { readonly kind: TracedKind; readonly json: string; readonly given?: KubernetesObject }>();
 
   /** Continues from the state in which an earlier recording ended. */
   constructor(state: TracedState = new Map()) {
@@ -62,20 +63,25 @@ export class TraceWriter {
     const put: Partial<Record<TracedKind, KubernetesObject[]>> = {};
     const seen = new Set<string>();
     for (const kind of TRACED_KINDS) {
-      for (const given of look[kind] ?? []) {
-        if (!isRecorded(kind, given)) continue;
-        const object = recorded(kind, given);
-        const uid = uidOf(kind, object);
-        seen.add(uid);
-        const json = JSON.stringify(object);
-        if (this.#known.get(uid)?.json === json) continue;
-        this.#known.set(uid, { kind, json });
-        put[kind] = [...(put[kind] ?? []), object];
-      }
+      const objects = (look[kind] ?? []).filter((object) => isRecorded(kind, object));
+      for (const object of objects) seen.add(uidOf(kind, object));
+      const changed = objects.flatMap((object) => this.#changed(kind, object) ?? []);
+      if (changed.length > 0) put[kind] = changed;
     }
     const gone = [...this.#known].filter(([uid, { kind }]) => look[kind] !== undefined && !seen.has(uid)).map(([uid]) => uid);
     for (const uid of gone) this.#known.delete(uid);
     return { at, ...(Object.keys(put).length > 0 && { put }), ...(gone.length > 0 && { gone }) };
+  }
+
+  /** What is recorded of an object; undefined when that is as it was. */
+  #changed(kind: TracedKind, given: KubernetesObject): KubernetesObject | undefined {
+    const uid = uidOf(kind, given);
+    const known = this.#known.get(uid);
+    if (known?.given === given) return undefined;
+    const object = recorded(kind, given);
+    const json = JSON.stringify(object);
+    this.#known.set(uid, { kind, json, given });
+    return known?.json === json ? undefined : object;
   }
 }
 
