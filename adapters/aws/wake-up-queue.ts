@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod/mini";
-import { type CauseKind, reasonFromText, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
+import { type CauseKind, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
 import { PLAN_HELD_BACK_MS, type WakeUp, type WakeUps } from "#core/ports/wake-ups.ts";
 import type { QueueUrls } from "#settings/config.ts";
 import { MalformedMessageError } from "../lambda/batch.ts";
@@ -130,8 +130,8 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
 
 /**
  * The body of a wake-up's message; `parseWakeUp` reads it back. Beside `cause` and `detail` it carries `reason`, their
- * text: older versions, which run beside this one during an upgrade, read the text alone. The delay is left out,
- * because only the queue needs it.
+ * text: a version that does not know the cause, and runs beside this one during an upgrade, logs the text. The delay is
+ * left out, because only the queue needs it.
  */
 export function wakeUpBody(wakeUp: WakeUp): string {
   const { delayMs: _, ...body } = { delayMs: 0, ...wakeUp };
@@ -156,12 +156,12 @@ const message = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("sweep"), cluster: word, attempt }),
 ]);
 
-/** The message's cause, where this version knows it; otherwise the cause that its text is recognised as. */
+/** The message's cause. One of a later version that this version does not know is Unknown, with its text. */
 function reasonOf<K extends CauseKind>(kind: K, { cause, detail, reason }: ReasonFields): WakeUpReason<K> {
   const rows: Readonly<Record<string, { readonly words: (detail: string) => string }>> = WAKE_UP_CAUSES[kind];
   const row = cause !== undefined && Object.hasOwn(rows, cause) ? rows[cause] : undefined;
   const needsDetail = row !== undefined && row.words.length > 0;
-  if (row === undefined || (needsDetail && detail === undefined)) return reasonFromText(kind, reason);
+  if (row === undefined || (needsDetail && detail === undefined)) return { cause: "Unknown", detail: reason } as WakeUpReason<K>;
   return (needsDetail ? { cause, detail } : { cause }) as WakeUpReason<K>;
 }
 

@@ -108,29 +108,3 @@ export function reasonText<K extends CauseKind>(kind: K, { cause, detail = "" }:
 export function putOff(reason: WakeUpReason<"provision">): WakeUpReason<"provision"> {
   return reason.cause === "PlanPutOff" ? reason : { cause: "PlanPutOff", detail: reasonText("provision", reason) };
 }
-
-/**
- * The reason in a message of a version that wrote the text alone. The text of a cause that a function acts on is
- * recognised as a whole; any other text is Unknown, which means the same as the causes without a meaning of their own.
- */
-export function reasonFromText<K extends CauseKind>(kind: K, text: string): WakeUpReason<K> {
-  return READERS[kind](text) as WakeUpReason<K>;
-}
-
-const READERS: { readonly [K in CauseKind]: (text: string) => WakeUpReason<K> } = {
-  provision(text) {
-    const [, first] = PUT_OFF_TEXT.exec(text) ?? [];
-    if (first !== undefined) return putOff(READERS.provision(first));
-    const [, pods] = PODS_TEXT.exec(text) ?? [];
-    if (pods !== undefined) return { cause: "PodsUnschedulable", detail: pods };
-    return text === WAKE_UP_CAUSES.provision.PodsComing.words() ? { cause: "PodsComing" } : { cause: "Unknown", detail: text };
-  },
-  disruption(text) {
-    if (text === WAKE_UP_CAUSES.disruption.PodsMoved.words()) return { cause: "PodsMoved" };
-    return text === WAKE_UP_CAUSES.disruption.NodesRemoved.words() ? { cause: "NodesRemoved" } : { cause: "Unknown", detail: text };
-  },
-  catalog: (text) => ({ cause: "Unknown", detail: text }),
-};
-
-const PUT_OFF_TEXT = /^(.*); another decision was under way$/s;
-const PODS_TEXT = /^(\d+) pod\(s\) unschedulable$/;

@@ -181,28 +181,6 @@ describe("parseWakeUp", () => {
     expect(parseWakeUp(JSON.stringify({ ...JSON.parse(wakeUpBody(wakeUp)), future: 1 }))).toEqual(wakeUp);
   });
 
-  const old = (kind: "provision" | "disruption" | "catalog", reason: string) => JSON.stringify({ kind, cluster: "c1", reason });
-  it.for([
-    { body: old("provision", "3 pod(s) unschedulable"), reads: { cause: "PodsUnschedulable", detail: "3" } },
-    { body: old("provision", "pods are coming"), reads: { cause: "PodsComing" } },
-    {
-      body: old("provision", "3 pod(s) unschedulable; another decision was under way"),
-      reads: { cause: "PlanPutOff", detail: "3 pod(s) unschedulable" },
-    },
-    { body: old("provision", "sweep; another decision was under way"), reads: { cause: "PlanPutOff", detail: "sweep" } },
-    { body: old("provision", "deleted unschedulable-x7k2p"), reads: { cause: "Unknown", detail: "deleted unschedulable-x7k2p" } },
-    { body: old("disruption", "pods came or went"), reads: { cause: "PodsMoved" } },
-    { body: old("disruption", "nodes went"), reads: { cause: "NodesRemoved" } },
-    { body: old("disruption", ""), reads: { cause: "Unknown", detail: "" } },
-    { body: old("catalog", "nodepools/a changed"), reads: { cause: "Unknown", detail: "nodepools/a changed" } },
-  ])("reads $body of an older version, which wrote the text alone", ({ body, reads }) => {
-    const { kind, cluster, reason } = JSON.parse(body);
-    const wakeUp = parseWakeUp(body);
-    expect(wakeUp).toEqual({ kind, cluster, ...reads });
-    // The text for the log is the older version's to the letter.
-    expect(JSON.parse(wakeUpBody(wakeUp)).reason).toBe(reason);
-  });
-
   it.for([
     { cause: "NodePoolResized", detail: "a", reason: "NodePool a has another size" },
     { cause: "constructor", reason: "NodePool a has another size" },

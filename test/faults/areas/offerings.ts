@@ -148,15 +148,8 @@ export const FAULTS: readonly Fault[] = [
     within: WINDOW,
   },
   {
-    name: "old-text-as-a-whole",
-    rule: "the text of an older version's wake-up is recognised as a whole",
-    edits: [{ file: "core/ports/wake-up-causes.ts", find: "/^(\\d+) pod\\(s\\) unschedulable$/", replace: "/(.*)unschedulable/" }],
-    foundBy: "unit",
-    within: WINDOW,
-  },
-  {
-    name: "old-text-beside-the-cause",
-    rule: "a wake-up's message keeps the text that older versions read",
+    name: "text-beside-the-cause",
+    rule: "a wake-up's message has the text that a version logs that does not know its cause",
     edits: [{ file: "adapters/aws/wake-up-queue.ts", find: "{ ...body, reason: reasonText(wakeUp.kind, wakeUp) }", replace: "body" }],
     foundBy: "unit",
     within: QUEUE,
