@@ -5,7 +5,7 @@ import { sameText } from "./function-url.ts";
 /**
  * Whether a text is the secret part of a cluster's public path. The API server cannot sign its requests, so this is
  * what distinguishes it from a stranger, and from another cluster of the stack. Without a cluster, what is asked about
- * is of all clusters, and only the secret itself is accepted.
+ * is of all clusters, and the secret itself is accepted.
  */
 export type PathToken = (given: string, cluster?: string) => Promise<boolean>;
 
@@ -17,11 +17,9 @@ export function clusterToken(secret: string, cluster: string): string {
   return createHmac("sha256", secret).update(`karpenter-serverless/${cluster}`).digest("hex").slice(0, 48);
 }
 
-/** The cluster's token, or the secret itself, which the webhooks of older releases have. */
+/** The cluster's token; without a cluster the secret itself. */
 export function isTokenOf(given: string, secret: string, cluster: string | undefined): boolean {
-  // Both comparisons are made in any case, so that the time does not show which one fails.
-  const isOwn = cluster !== undefined && sameText(given, clusterToken(secret, cluster));
-  return sameText(given, secret) || isOwn;
+  return sameText(given, cluster === undefined ? secret : clusterToken(secret, cluster));
 }
 
 /** A secret that never changes. */

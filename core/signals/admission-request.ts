@@ -1,5 +1,4 @@
 import { getAt, type JsonObject, textAt } from "../lib/json.ts";
-import { isUnschedulable } from "./audit-record.ts";
 import { isStarting, isStillStarting, nameAt, nodeChanged, type Signal } from "./signal.ts";
 
 /**
@@ -38,11 +37,8 @@ export function readAdmissionRequest(request: JsonObject): Signal | undefined {
 function podChanged(request: JsonObject, pod: string): Signal | undefined {
   const phase = textAt(request, ["object", "status", "phase"]);
   const isBound = getAt(request, ["oldObject", "spec", "nodeName"]) !== undefined;
-  if (textAt(request, ["operation"]) === "DELETE" || (isBound && (phase === "Succeeded" || phase === "Failed"))) {
-    return { kind: "pod-moved", pod };
-  }
-  // An older webhook configuration sends the status of pods, and no Events.
-  return isUnschedulable(getAt(request, ["object", "status", "conditions"])) ? { kind: "pod-unschedulable", pod } : undefined;
+  const isGone = textAt(request, ["operation"]) === "DELETE" || (isBound && (phase === "Succeeded" || phase === "Failed"));
+  return isGone ? { kind: "pod-moved", pod } : undefined;
 }
 
 /** Of an Event of either group: that kube-scheduler could not place a pod. */

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { CloudWatchLogsEvent, SQSEvent } from "aws-lambda";
 import { managedObjects } from "#adapters/kubernetes/managed-objects.ts";
-import { fixedToken } from "#adapters/lambda/path-token.ts";
+import { clusterToken, fixedToken } from "#adapters/lambda/path-token.ts";
 import { embeddedNodeClaimStore } from "#adapters/store/embedded-store.ts";
 import { memoryMetrics } from "#adapters/telemetry/metrics.ts";
 import type { Instance } from "#core/model/instance.ts";
@@ -33,7 +33,8 @@ const NOW = Date.parse("2026-01-01T00:00:00Z");
 const CLUSTER = "c1";
 const REGION = "us-west-2";
 const ZONE = `${REGION}a`;
-const TOKEN = "0123456789abcdef0123";
+const SECRET = "0123456789abcdef0123";
+const TOKEN = clusterToken(SECRET, CLUSTER);
 /** Messages of one invocation (infra/stack.ts). */
 const BATCH_SIZE = 10;
 /** A minute's notices, ten times what AWS has been seen to send. */
@@ -167,7 +168,7 @@ export async function stormOf(claims: number, notices: number): Promise<Storm> {
     notify: async () => {
       const isServed = async (name: string): Promise<boolean> => name === CLUSTER;
       for (const i of ours)
-        await notify({ path: `/v1/${CLUSTER}/${TOKEN}`, body: review(i) }, { ...listener, isToken: fixedToken(TOKEN), isServed });
+        await notify({ path: `/v1/${CLUSTER}/${TOKEN}`, body: review(i) }, { ...listener, isToken: fixedToken(SECRET), isServed });
       return notices;
     },
     audit: async () => {

@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { clusterToken } from "#adapters/lambda/path-token.ts";
 import spotInterruption from "../../events/spot-interruption.json" with { type: "json" };
 
 // The environment and events of a cold start: one empty cluster, and the event that wakes each function most often.
@@ -37,9 +38,9 @@ export function eventFor(name: string): unknown {
     case "audit":
       return { awslogs: { data: gzipSync(JSON.stringify(logData)).toString("base64") } };
     case "notify":
-      return urlCall(`/v1/c1/${TOKEN}`, review);
+      return urlCall(`/v1/c1/${clusterToken(TOKEN, "c1")}`, review);
     case "admission":
-      return urlCall(`/v1/c1/${TOKEN}/validate`, poolReview);
+      return urlCall(`/v1/c1/${clusterToken(TOKEN, "c1")}/validate`, poolReview);
     case "metrics":
       return { ...urlCall("/metrics", {}), headers: { authorization: `Bearer ${TOKEN}` }, requestContext: { http: { method: "GET" } } };
     case "interruption":
@@ -51,18 +52,16 @@ export function eventFor(name: string): unknown {
   }
 }
 
-/** The status of an unschedulable pod, as the webhook and the audit log deliver it. */
-const pod = { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } };
 const review = {
   apiVersion: "admission.k8s.io/v1",
   kind: "AdmissionReview",
   request: {
     uid: "1",
-    operation: "UPDATE",
-    resource: { group: "", version: "v1", resource: "pods" },
+    operation: "CREATE",
+    resource: { group: "events.k8s.io", version: "v1", resource: "events" },
     namespace: "default",
-    name: "web",
-    object: pod,
+    name: "web.1",
+    object: { reason: "FailedScheduling", regarding: { kind: "Pod", namespace: "default", name: "web" } },
   },
 };
 const poolReview = {
@@ -91,7 +90,7 @@ const record = {
   user: { username: "system:kube-scheduler" },
   objectRef: { resource: "pods", subresource: "status", namespace: "default", name: "web" },
   responseStatus: { code: 200 },
-  responseObject: pod,
+  responseObject: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } },
 };
 const logData = {
   messageType: "DATA_MESSAGE",

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { CloudWatchLogsEvent, LambdaFunctionURLEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { wakeUpBody } from "#adapters/aws/wake-up-queue.ts";
 import { FAILED } from "#adapters/lambda/batch.ts";
-import { fixedToken } from "#adapters/lambda/path-token.ts";
+import { clusterToken, fixedToken } from "#adapters/lambda/path-token.ts";
 import { getAt, isJsonObject, type Json, type JsonObject, parseJson, textAt } from "#core/lib/json.ts";
 import { WAKE_UP_CAUSES } from "#core/ports/wake-up-causes.ts";
 import type { WakeUp } from "#core/ports/wake-ups.ts";
@@ -47,7 +47,8 @@ const DEFINITIONS = [
   nodeClass({}),
 ] as unknown as Samples;
 const ENVELOPE = { messageType: "DATA_MESSAGE", logGroup: "/aws/eks/c1/cluster", logStream: "kube-apiserver-audit-1" };
-const TOKEN = "0123456789abcdef0123";
+const SECRET = "0123456789abcdef0123";
+const TOKEN = clusterToken(SECRET, "c1");
 
 /** Words of a JavaScript engine: they say nothing to a user. */
 const ENGINE = /Cannot (read|convert|mix)|is not a function|is not iterable|Maximum call stack|Invalid array|at .*\.ts:\d+/;
@@ -104,7 +105,7 @@ const isServed = async (cluster: string): Promise<boolean> => cluster === "c1";
 const notify: Play = async (random) => {
   const log = recordingLog();
   const store = { byInstance: async () => undefined };
-  const entry = notifyEntry({ store, wakeUps: recordingWakeUps(), log, isToken: fixedToken(TOKEN), isServed });
+  const entry = notifyEntry({ store, wakeUps: recordingWakeUps(), log, isToken: fixedToken(SECRET), isServed });
   const answer = await entry(posted(`/v1/c1/${TOKEN}`, odd(review(random), random)));
   return log.errors[0] ?? wrongStatus(answer);
 };
@@ -112,7 +113,7 @@ const notify: Play = async (random) => {
 const admission: Play = async (random) => {
   const log = recordingLog();
   const gates = { NodeOverlay: true, StaticCapacity: true };
-  const entry = admissionEntry({ log, isToken: fixedToken(TOKEN), isServed, gates });
+  const entry = admissionEntry({ log, isToken: fixedToken(SECRET), isServed, gates });
   const duty = random.pick(["default", "validate", "convert"]);
   const [object, oldObject] = [random.pick(DEFINITIONS), random.pick(DEFINITIONS)];
   const request = { uid: "u", operation: "UPDATE", object, oldObject, desiredAPIVersion: "karpenter.sh/v1", objects: [object] };

@@ -104,9 +104,9 @@ describe("admission requests of the webhook", () => {
       kind: undefined,
     },
     {
-      what: "a pod that fits nowhere, from an older webhook configuration,",
+      what: "the status of a pod that fits nowhere, which an Event has as well,",
       request: { resource: { resource: "pods" }, operation: "UPDATE", object: unschedulable },
-      kind: "pod-unschedulable",
+      kind: undefined,
     },
     {
       what: "a gated pod",

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { fixedToken } from "#adapters/lambda/path-token.ts";
+import { clusterToken, fixedToken } from "#adapters/lambda/path-token.ts";
 import { admissionEntry } from "#functions/admission/entry.ts";
 import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
 import { recordingLog } from "../../support/fakes.ts";
 
-const TOKEN = "0123456789abcdef0123";
+const SECRET = "0123456789abcdef0123";
+const TOKEN = clusterToken(SECRET, "c1");
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A request of the function URL, as Lambda gives it. */
@@ -12,7 +13,7 @@ async function post(path: string, body: string, isBase64Encoded = false) {
   const log = recordingLog();
   const handler = admissionEntry({
     log,
-    isToken: fixedToken(TOKEN),
+    isToken: fixedToken(SECRET),
     isServed: async (cluster: string) => cluster === "c1",
     gates: { NodeOverlay: false, StaticCapacity: false },
   });
@@ -141,7 +142,7 @@ describe("strangers and strange requests", () => {
     { name: "no token", path: "/v1/c1//validate", body: request, status: 403 },
     { name: "an unknown duty", path: `/v1/c1/${TOKEN}/delete`, body: request, status: 403 },
     { name: "no duty", path: `/v1/c1/${TOKEN}`, body: request, status: 403 },
-    { name: "an unknown cluster", path: `/v1/c2/${TOKEN}/validate`, body: request, status: 404 },
+    { name: "an unknown cluster", path: `/v1/c2/${clusterToken(SECRET, "c2")}/validate`, body: request, status: 404 },
     { name: "no JSON", path: `/v1/c1/${TOKEN}/validate`, body: "hello", status: 400 },
     { name: "no request", path: `/v1/c1/${TOKEN}/validate`, body: "{}", status: 400 },
     { name: "a request without a uid", path: `/v1/c1/${TOKEN}/convert`, body: '{"request":{}}', status: 400 },

@@ -7,15 +7,16 @@ import { notify } from "#functions/notify/notify.ts";
 import { record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
-const TOKEN = "0123456789abcdef0123";
+const SECRET = "0123456789abcdef0123";
+const TOKEN = clusterToken(SECRET, "c1");
 const review = (request: object) => JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
 const unschedulable = {
   uid: "u-1",
-  operation: "UPDATE",
-  resource: { group: "", version: "v1", resource: "pods" },
+  operation: "CREATE",
+  resource: { group: "events.k8s.io", version: "v1", resource: "events" },
   namespace: "default",
-  name: "web",
-  object: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } },
+  name: "web.1",
+  object: { reason: "FailedScheduling", regarding: { kind: "Pod", namespace: "default", name: "web" } },
 };
 
 /** @param failures how many of the first wake-ups the queue does not take */
@@ -28,7 +29,7 @@ async function post(path: string, body: string, failures = 0) {
     store: { byInstance: async (id: string) => (id === "i-1" ? record({ name: "web-x7k2p" }) : undefined) },
     wakeUps: queue,
     log,
-    isToken: fixedToken(TOKEN),
+    isToken: fixedToken(SECRET),
     isServed: async (cluster: string) => cluster === "c1",
   };
   const response = await notify({ path, body }, deps);
@@ -44,9 +45,8 @@ describe("the notify webhook", () => {
   });
 
   it("a cluster's own token is accepted for that cluster, and not for another", async () => {
-    const token = clusterToken(TOKEN, "c1");
-    expect((await post(`/v1/c1/${token}`, review(unschedulable))).sent).toHaveLength(1);
-    expect(await post(`/v1/c2/${token}`, review(unschedulable))).toMatchObject({ statusCode: 403, sent: [] });
+    expect((await post(`/v1/c1/${TOKEN}`, review(unschedulable))).sent).toHaveLength(1);
+    expect(await post(`/v1/c2/${TOKEN}`, review(unschedulable))).toMatchObject({ statusCode: 403, sent: [] });
   });
 
   it("a wake-up that the queue did not take is sent once more", async () => {
@@ -87,7 +87,7 @@ describe("the notify webhook", () => {
   it.for([
     { name: "a wrong token", path: "/v1/c1/0123456789abcdef9999", body: review(unschedulable), status: 403 },
     { name: "no token", path: "/v1/c1", body: review(unschedulable), status: 403 },
-    { name: "an unknown cluster", path: `/v1/c2/${TOKEN}`, body: review(unschedulable), status: 404 },
+    { name: "an unknown cluster", path: `/v1/c2/${clusterToken(SECRET, "c2")}`, body: review(unschedulable), status: 404 },
     { name: "no JSON", path: `/v1/c1/${TOKEN}`, body: "hello", status: 400 },
     { name: "no review", path: `/v1/c1/${TOKEN}`, body: "{}", status: 400 },
   ])("$name is refused with a sentence", async ({ path, body, status }) => {
@@ -118,7 +118,7 @@ describe("the notify webhook", () => {
         store: { byInstance: async () => undefined },
         wakeUps: recordingWakeUps(),
         log: recordingLog(),
-        isToken: fixedToken(TOKEN),
+        isToken: fixedToken(SECRET),
       };
       const handler = notifyEntry({ ...deps, isServed: async (cluster: string) => cluster === "c1" });
       const response = (await handler(event as unknown as LambdaFunctionURLEvent)) as { statusCode: number };
