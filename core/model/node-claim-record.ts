@@ -97,9 +97,10 @@ export interface NodeClaimRecord {
      */
     readonly deadline?: number;
   };
-  /** Older versions keep here what functions/disruption/pod-events.ts keeps: a hash of the node's pods. */
-  readonly podsDigest?: string;
-  /** When a pod last came to its node or left it, ms; of what is stored, only older versions write it. */
+  /**
+   * When a pod last came to its node or left it, ms. Not stored: each disruption pass adds it
+   * (core/disruption/reports/pod-events.ts).
+   */
   readonly lastPodEventAt?: number;
   /**
    * When its launch was last put off because EC2's bucket of requests was empty. That is no failure of the launch, and

@@ -71,7 +71,7 @@ const CLAIM = fields(
     ...{ podUids: strings, instanceTypes: strings },
   },
   {
-    ...{ uid: string, nodePool: string, heldFor: strings, commandId: string, podsDigest: string },
+    ...{ uid: string, nodePool: string, heldFor: strings, commandId: string },
     ...{ nodePoolGeneration: number, refusals: number, refused: fields({ message: string, at: time }) },
     ...{ launchGroup, launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
     ...{ dueTags: texts, launchRequestedAt: time, launchUnknownAt: time, launchFailedAt: time },

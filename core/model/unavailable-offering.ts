@@ -10,6 +10,6 @@ export interface UnavailableOffering {
   readonly capacityType: CapacityType;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Absent from marks of earlier versions. */
+  /** Absent where hundreds of marks are in one document. */
   readonly cause?: UnavailableCause;
 }

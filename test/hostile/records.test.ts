@@ -19,7 +19,7 @@ describe("records of another version", () => {
     { name: "a record without its pods", stored: { ...record("a"), podUids: undefined }, problem: /podUids is missing/ },
     { name: "a record without its NodeClaim", stored: { ...record("a"), manifest: {} }, problem: /manifest.metadata is missing/ },
     { name: "a record whose instance is a text", stored: { ...record("a"), instance: "i-1" }, problem: /instance is missing or is no obj/ },
-    { name: "a record with a time beyond all dates", stored: { ...record("a"), lastPodEventAt: 1e300 }, problem: /lastPodEventAt is/ },
+    { name: "a record with a time beyond all dates", stored: { ...record("a"), launchedAt: 1e300 }, problem: /launchedAt is/ },
     { name: "a record of another NodeClaim", stored: record("b"), problem: /names another NodeClaim/ },
     { name: "a record of another cluster", stored: { ...record("a"), cluster: "c2" }, problem: /names another NodeClaim/ },
     { name: "no object", stored: [], problem: /no object/ },

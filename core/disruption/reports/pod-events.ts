@@ -49,7 +49,7 @@ export function podEvents(
       const own = ownNodes.get(record.name);
       if (own === undefined || record.initializedAt === undefined || record.terminating) return known ? [[record.name, known]] : [];
       const present = podsByNode.get(own.node.metadata.name) ?? [];
-      return [[record.name, nextEvent(known, present, now) ?? firstEvent(record, own.claim, present)]];
+      return [[record.name, nextEvent(known, present, now) ?? firstEvent(own.claim, present)]];
     }),
   );
 }
@@ -62,17 +62,17 @@ function nextEvent(known: PodEvent | undefined, present: readonly Pod[], now: nu
 }
 
 /** Begins with the latest event of the node: a binding that is left, or an event that was seen before. */
-function firstEvent({ lastPodEventAt }: NodeClaimRecord, { status }: NodeClaim, present: readonly Pod[]): PodEvent {
-  const times = [...bindingsOf(present), lastPodEventAt ?? Number.NaN, fromRfc3339(status?.lastPodEventTime)];
+function firstEvent({ status }: NodeClaim, present: readonly Pod[]): PodEvent {
+  const times = [...bindingsOf(present), fromRfc3339(status?.lastPodEventTime)];
   const told = times.filter((time) => !Number.isNaN(time));
   return { digest: digest(present), ...(told.length > 0 && { at: Math.max(...told) }) };
 }
 
-/** The records with the times of these events. An older version keeps the time in the record: the later one counts. */
+/** The records with the times of these events. */
 export function withPodEvents(records: readonly NodeClaimRecord[], events: PodEvents): readonly NodeClaimRecord[] {
   return records.map((record) => {
     const { at } = events.get(record.name) ?? {};
-    return at === undefined || at <= (record.lastPodEventAt ?? Number.NEGATIVE_INFINITY) ? record : { ...record, lastPodEventAt: at };
+    return at === undefined ? record : { ...record, lastPodEventAt: at };
   });
 }
 

@@ -16,9 +16,9 @@ export interface Intents {
 }
 
 /**
- * The first stage of a snapshot. The facts of its records (last pod event, terminating) are put into the claims,
- * because only the objects are simulated further. Of commands under way, nodes that are being replaced or deleted are
- * deleted; a command that is being validated or rolled back is dropped, and disruption decides again.
+ * The first stage of a snapshot. NodeClaims whose records are terminating are deleted, because only the objects are
+ * simulated further. Of commands under way, nodes that are being replaced or deleted are deleted; a command that is
+ * being validated or rolled back is dropped, and disruption decides again.
  */
 export function stageOf(snapshot: Snapshot, { records = [], commands = [] }: Intents = {}): Stage {
   const byName = new Map(records.map((record) => [record.name, record]));
@@ -31,7 +31,7 @@ export function stageOf(snapshot: Snapshot, { records = [], commands = [] }: Int
     ),
   ]);
   const nodeClaims = snapshot.nodeClaims.map((claim) => {
-    const dated = withPodEventTime(claim, pools.get(claim.metadata.labels?.[NODE_POOL] ?? ""), byName.get(claim.metadata.name));
+    const dated = withPodEventTime(claim, pools.get(claim.metadata.labels?.[NODE_POOL] ?? ""));
     return deleting.has(claim.metadata.name) ? deleted(dated, snapshot.now) : dated;
   });
   const plain = { ...snapshot, nodeClaims, disrupting: new Set<string>() };
@@ -62,15 +62,13 @@ function deleted(claim: NodeClaim, now: number): NodeClaim {
  * on the pool's consolidateAfter, which may change. Where only the condition is known, the time is derived: the
  * condition turned True consolidateAfter past the last pod event.
  */
-function withPodEventTime(claim: NodeClaim, pool: NodePool | undefined, record: NodeClaimRecord | undefined): NodeClaim {
+function withPodEventTime(claim: NodeClaim, pool: NodePool | undefined): NodeClaim {
   const { conditions = [], lastPodEventTime, ...status } = claim.status ?? {};
   const consolidatable = conditionOf(conditions, "Consolidatable");
   const after = pool ? consolidateAfterMs(pool) : 0;
   const since = fromRfc3339(consolidatable?.lastTransitionTime);
   const derived = consolidatable?.status === "True" && Number.isFinite(after) ? since - after : since;
-  // The record has it where an older version runs, or did.
-  const told = [record?.lastPodEventAt ?? Number.NaN, fromRfc3339(lastPodEventTime)].filter((at) => !Number.isNaN(at));
-  const at = told.length > 0 ? Math.max(...told) : derived;
+  const at = lastPodEventTime === undefined ? derived : fromRfc3339(lastPodEventTime);
   return {
     ...claim,
     status: {

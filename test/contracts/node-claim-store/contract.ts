@@ -209,12 +209,12 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     // More than one megabyte, which is the page size of DynamoDB; the bytes are noise, so that compression does not
     // help.
     const many = Array.from({ length: 900 }, (_, i) =>
-      record(`n${String(i).padStart(4, "0")}`, { podsDigest: Buffer.from(noise(i, 1_500)).toString("base64") }),
+      record(`n${String(i).padStart(4, "0")}`, { dueTags: { noise: Buffer.from(noise(i, 1_500)).toString("base64") } }),
     );
     await store.writeIntents(held, many);
     const read = await store.list(CLUSTER);
     assert.deepEqual(names(read), names(many));
-    assert.equal(read[899]?.podsDigest, many[899]?.podsDigest);
+    assert.deepEqual(read[899]?.dueTags, many[899]?.dueTags);
   },
   "a large record is kept": async (store) => {
     const instanceTypes = Array.from({ length: 600 }, (_, i) => `type${i}.${i}xlarge`);

@@ -83,10 +83,14 @@ export const FAULTS: readonly Fault[] = [
     within: REHEARSAL,
   },
   {
-    name: "records",
-    rule: "the pod event of a record counts where it is later than that of the claim",
+    name: "pod-event",
+    rule: "the last pod event of a NodeClaim counts before its condition",
     edits: [
-      { file: "core/insight/what-if/start.ts", find: "const told = [record?.lastPodEventAt ?? Number.NaN, ", replace: "const told = [" },
+      {
+        file: "core/insight/what-if/start.ts",
+        find: "lastPodEventTime === undefined ? derived : fromRfc3339(lastPodEventTime)",
+        replace: "derived",
+      },
     ],
     foundBy: "unit",
     within: REHEARSAL,

@@ -367,7 +367,7 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
         },
       },
       {
-        name: "a mark of an earlier version, which has no cause",
+        name: "a mark without a cause",
         scene: {
           pods: [pod("web")],
           instanceTypes: [

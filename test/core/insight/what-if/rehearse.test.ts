@@ -212,8 +212,10 @@ it("a course is the same in any order of the cluster's objects", () => {
   );
 });
 
-it("a rehearsal starts from records and commands: deletions, pod events and launches", () => {
-  const start = snapshot({ pools: [nodePool("default", { consolidateAfter: "10m" })], machines: [{ name: "a" }, { name: "b" }] });
+it("a rehearsal starts from objects, records and commands: pod events, deletions and launches", () => {
+  const given = snapshot({ pools: [nodePool("default", { consolidateAfter: "10m" })], machines: [{ name: "a" }, { name: "b" }] });
+  const nodeClaims = given.nodeClaims.map((one) => ({ ...one, status: { ...one.status, lastPodEventTime: rfc3339(NOW) } }));
+  const start = { ...given, nodeClaims };
   const { claim } = machine({ name: "a" });
   const record = {
     ...{
@@ -227,10 +229,7 @@ it("a rehearsal starts from records and commands: deletions, pod events and laun
     },
     ...{ podUids: [], instanceTypes: [], pricePerHour: 0, launchAttempts: 1, dueAt: 0 },
   };
-  const records = [
-    { ...record, lastPodEventAt: NOW },
-    { ...record, name: "b-claim", terminating: { reason: "deleted", at: NOW } },
-  ];
+  const records = [record, { ...record, name: "b-claim", terminating: { reason: "deleted", at: NOW } }];
   const course = rehearse(start, { ...WITH_SOLVE, settings, records });
   expect(published(course)).toEqual(["615 emptiness a"]);
   expect(course.end.nodes).toEqual([]);
