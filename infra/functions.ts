@@ -44,11 +44,6 @@ interface FunctionSpec {
   /** The queue that invokes the function. */
   readonly queue?: QueueName;
   readonly sends: readonly WakeUpQueue[];
-  /**
-   * Queues that only the version before this one demands the URL of. An update replaces a function's settings and code
-   * in two steps, and the older code must start between them. Goes with the next release.
-   */
-  readonly formerlySent?: readonly WakeUpQueue[];
   /** The setting that asks for the function; absent for one that needs none. */
   readonly madeFor?: "admission" | "scrape";
   /** What the function may do to the store. */
@@ -100,7 +95,6 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 60,
     queue: "provision",
     sends: ["provision", "claims"],
-    formerlySent: ["disruption"],
     store: ["read", "write", "decide"],
     inClusters: true,
     announces: true,

@@ -120,9 +120,8 @@ function environment(
     TABLE_NAME: table.tableName,
     CLUSTERS: JSON.stringify(clusters),
   };
-  const { queue: own, sends, formerlySent = [] } = FUNCTIONS[name];
-  for (const queue of new Set([...sends, ...formerlySent, ...(own === undefined ? [] : [own])]))
-    variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
+  const { queue: own, sends } = FUNCTIONS[name];
+  for (const queue of new Set([...sends, ...(own === undefined ? [] : [own])])) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
   if (settings.eventBus !== undefined && FUNCTIONS[name].announces) variables["EVENT_BUS_NAME"] = settings.eventBus;
   if (settings.scrape && FUNCTIONS[name].inClusters) variables["SUM_METRICS"] = "true";
   if (token !== undefined) variables[`${name.toUpperCase()}_TOKEN`] = token.secretArn;

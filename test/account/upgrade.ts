@@ -9,7 +9,7 @@ import { apply, deployment, PATIENTLY } from "../e2e/arrange.ts";
 import { CLUSTER, REGION } from "../e2e/stage.ts";
 import { type AwsTarget, awsRequest } from "../e2e/support/aws-call.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
-import { checkOut } from "../e2e/support/previous.ts";
+import { checkOut, PREVIOUS } from "../e2e/support/previous.ts";
 import { alive, podsIn, settled } from "../hand-over/seen.ts";
 import { CLASS, pool } from "../versus/courses/objects.ts";
 import { asNewcomer, inForm, type Newcomer, nothingLeft, spoken } from "./newcomer.ts";
@@ -20,14 +20,12 @@ import { asNewcomer, inForm, type Newcomer, nothingLeft, spoken } from "./newcom
  * line for each check and "N passed, N failed".
  */
 
-/** The first commit that made a release. Its template does not keep its settings. Move it on with each release. */
-const FIRST = "fda317f5d04d17b2c835cc6345d3bf60954a026b";
 /** Between two changes of the number of pods: empty machines go meanwhile. */
 const CHANGE_MS = 30_000;
 const REPLICAS = [5, 1, 6, 0, 4, 2];
 const WATCH_MS = 500;
 
-const { values } = parseArgs({ options: { from: { type: "string", default: FIRST } } });
+const { values } = parseArgs({ options: { from: { type: "string", default: PREVIOUS } } });
 
 /** The tarball that a commit's own program makes, with the packages of its own package-lock.json. */
 function olderRelease(commit: string, out: string): string {

@@ -12,16 +12,13 @@ import { type Account, unlessDoctorAsksMore } from "./account.ts";
 import type { Check } from "./check.ts";
 import { alive, settled } from "./seen.ts";
 
-/** The release that is installed first: its template does not keep its settings. Move it on with each release. */
-const OLDER = "6b1affa5461349887790e4d772f379d06d6513c3";
-
 /** Between two changes of the number of pods. */
 const CHANGE_MS = 15_000;
 
 /** A release is upgraded by the command of this one, while pods come and go. */
 export async function upgradeWhilePodsComeAndGo({ stage, ministack, run, config }: Account, check: Check): Promise<void> {
   const node = join(projectRoot, "node_modules/.bin/node");
-  const older = checkOut(OLDER);
+  const older = checkOut();
   execFileSync(node, [join(older, "infra/build.ts")], { stdio: "ignore" });
   const scale = (replicas: number): Promise<string> => stage.cluster.kubectl("scale", "deployment/apart", `--replicas=${replicas}`);
   await check("the older release is installed, and launches a machine for each of 2 pods", async () => {

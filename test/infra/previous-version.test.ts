@@ -22,7 +22,7 @@ function demanded(name: string): readonly string[] {
 describe("an update of the stack", () => {
   it("gives each function what its previous version demands, because settings are replaced before or after the code", () => {
     const { app, stack } = makeApp({
-      settings: parseSettings({ clusters: [{ name: "c1", sources: ["audit", "notify", "sweep"] }] }, "test"),
+      settings: parseSettings({ clusters: [{ name: "c1", sources: ["audit", "notify", "sweep"] }], scrape: true }, "test"),
       outDir,
       code: () => Code.fromInline("exports.handler = async () => {};"),
     });

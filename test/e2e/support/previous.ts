@@ -8,10 +8,10 @@ import { type AwsTarget, awsRequest } from "./aws-call.ts";
 import { cacheDir, projectRoot } from "./paths.ts";
 
 /**
- * The commit whose code stands for the version before this one: its records have no schema version. Newer code must
- * read what it writes, and it must read what newer code writes. Move it on with each release.
+ * The commit of version 0.1.0, the release before this version. Newer code must read what it writes, and it must read
+ * what newer code writes. Move it with each release.
  */
-export const PREVIOUS = "2fb4c95975b362014be2178053ff556b6c4005f3";
+export const PREVIOUS = "5af01a653baec55673320a40100f2cbbf63a929e";
 
 /** Bundles the functions that the previous version had into a folder, and returns the folder. */
 export async function bundlePrevious(dir: string): Promise<string> {
