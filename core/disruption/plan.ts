@@ -20,13 +20,14 @@ import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./c
 import { savingsMissed } from "./consolidation/expected-savings.ts";
 import type { DisruptionInput } from "./consolidation/input.ts";
 import { trialFor } from "./consolidation/simulate.ts";
+import { nextCircuitLookAt } from "./limits/circuit-breaker.ts";
 import { nextLookAt } from "./limits/rate-limit.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
 import { singleNode } from "./methods/single-node.ts";
 import { sleep } from "./methods/sleep.ts";
 import { staticDrift } from "./methods/static-drift.ts";
-import { runWithinRate } from "./methods/within-rate.ts";
+import { runWithinLimits } from "./methods/within-limits.ts";
 import { multiNode } from "./node-sets/multi-node.ts";
 import { findNodeSet } from "./node-sets/node-set-search.ts";
 import { describeBlocked } from "./reports/wording.ts";
@@ -115,7 +116,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Can
     const decision =
       isConsolidation && missed
         ? blockedAll(candidates, missed, view.now)
-        : runWithinRate(method, run, { budgets: allowed, candidates, now: view.now }, input.rate);
+        : runWithinLimits(method, run, { budgets: allowed, candidates, now: view.now }, input);
     const isOne = method === "multi" && decision.found?.candidates.length === 1;
     const isTimedOut = isConsolidation && outOfTime(method);
     const pass = { method: isOne ? "single" : method, decision, budgets: allowed, isTimedOut } as const;
@@ -183,7 +184,8 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const validatedAt = Math.min(...validating.map(({ dueAt }) => dueAt));
   const since = consolidatableTimes(view);
   const nextWindow = input.rate && nextLookAt(input.rate.window, input.rate.setting, now);
-  const from = [...since.values(), nextWindow ?? Number.POSITIVE_INFINITY];
+  const nextLook = input.breaker && nextCircuitLookAt(input.breaker, now);
+  const from = [...since.values(), nextWindow ?? Number.POSITIVE_INFINITY, nextLook ?? Number.POSITIVE_INFINITY];
   const last = passes.at(-1);
   const unseenPools = last?.decision.unseenPools;
   const tried = last?.decision.tried ?? [];

@@ -53,6 +53,9 @@ export const SCHEDULE = "karpenter-serverless/schedule";
 /** Our own annotation of a NodePool: how many tries in a row have failed (core/node-pool/launch-backoff.ts). */
 export const LAUNCH_BACKOFF = "karpenter-serverless/launch-backoff";
 
+/** Our own annotation of a NodePool: another value closes what the circuit breaker has opened. */
+export const CIRCUIT_RESET = "karpenter-serverless/circuit-reset";
+
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;
 

@@ -4,6 +4,7 @@ import type { CommandStep } from "#core/disruption/command/command-action.ts";
 import { heal } from "#core/disruption/command/marking.ts";
 import type { ExpectedSavings } from "#core/disruption/consolidation/expected-savings.ts";
 import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
+import type { CircuitBreaker } from "#core/disruption/limits/circuit-breaker.ts";
 import type { RateInput } from "#core/disruption/limits/counted.ts";
 import { type DisruptionPlan, planDisruption } from "#core/disruption/plan.ts";
 import { type DisruptionReport, reportOf } from "#core/disruption/reports/report-of.ts";
@@ -29,6 +30,7 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { someAtATime } from "../shared/some-at-a-time.ts";
 import { writePrice } from "../shared/stack-price.ts";
+import { followMoves, readBreaker } from "./breaker.ts";
 import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
@@ -92,6 +94,7 @@ interface Scene extends Pass {
   readonly expected: ExpectedSavings | undefined;
   readonly lastPass: NextPass | undefined;
   readonly rate: RateInput | undefined;
+  readonly breaker: CircuitBreaker;
 }
 
 /** Reads the cluster, carries its commands on, and removes marks that belong to none. */
@@ -105,8 +108,8 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
   // A sweep of provisioning that finds no pod reads nothing else.
   if (isFresh) await reportSetAside(read.setAside, deps);
   const observed = await observePods(before, deps);
-  const tools = { ...pass, simulate: simulateIn(deps), last, rate: await readRate(before, deps) };
-  const { commands: advanced, expected, rate } = await advanceCommands({ ...before, records: observed }, tools, deps);
+  const tools = { ...pass, simulate: simulateIn(deps), last, rate: await readRate(before, deps), breaker: await readBreaker(before, deps) };
+  const { commands: advanced, ...followed } = await advanceCommands({ ...before, records: observed }, tools, deps);
   // Replacements that were written just now take room and use limits: the next decision must see them.
   const isChanged = advanced.some((command) => isStarted(command, before.commands));
   const state = isChanged
@@ -115,7 +118,7 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
   const [records, commands] = isChanged ? [await observePods(state, deps), state.commands] : [observed, advanced];
   const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
   for (const action of heal(seen)) await performCommandAction(action, { lease: pass.lease, state, deps });
-  return { ...pass, state, records, commands, expected, lastPass, rate };
+  return { ...pass, state, records, commands, lastPass, ...followed };
 }
 
 const simulateIn =
@@ -125,7 +128,7 @@ const simulateIn =
 
 /** Decides on at most one new command, stores it, and adds when the next pass is due. */
 async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: ClusterDeps): Promise<DisruptionPlan> {
-  const { state, records, commands, expected, lastPass, rate, lease, wakeTimes } = scene;
+  const { state, records, commands, expected, lastPass, rate, breaker, lease, wakeTimes } = scene;
   const began = deps.now();
   const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
   const found = planDisruption({
@@ -137,6 +140,7 @@ async function decide(reason: WakeUpReason<"disruption">, scene: Scene, deps: Cl
     ...(expected && { expected }),
     ...(lastPass && { unseenPools: lastPass.unseenPools }),
     ...(rate && { rate }),
+    breaker,
   });
   const pause = found.command && (await pausedFor("disruption", deps));
   const plan = pause ? withoutCommand(found, pause) : found;
@@ -201,6 +205,7 @@ interface AdvanceTools extends Pass {
   /** What the last consolidation was to save. */
   readonly last: ExpectedSavings | undefined;
   readonly rate: RateInput | undefined;
+  readonly breaker: CircuitBreaker;
 }
 
 /** From validation to the deletion of the nodes are three. */
@@ -209,11 +214,11 @@ const MAX_STEPS = 3;
 /** Takes each command as far as it can go; returns those that are still under way, and what the last one is to save. */
 async function advanceCommands(
   state: ClusterState,
-  { simulate, lease, wakeTimes, last, rate: before }: AdvanceTools,
+  { simulate, lease, wakeTimes, last, ...limits }: AdvanceTools,
   deps: ClusterDeps,
-): Promise<Pick<Scene, "commands" | "expected" | "rate">> {
+): Promise<Pick<Scene, "commands" | "expected" | "rate" | "breaker">> {
   let expected = last;
-  let rate = before;
+  let { rate, breaker } = limits;
   const settings = disruptionSettings(deps.cluster.name, deps.settings);
   let commands = state.commands;
   for (const { id, problem } of commands.filter(({ phase }) => phase === "SetAside"))
@@ -225,11 +230,12 @@ async function advanceCommands(
     for (let steps = 0; current !== undefined && steps < MAX_STEPS; steps++) {
       const standing: CommandRecord = current;
       const pause = await pausedFor("disruption", deps);
-      const known = { nominatedUntil: nominations(state), pause, ...(rate && { rate }) };
+      const known = { nominatedUntil: nominations(state), pause, breaker, ...(rate && { rate }) };
       const input = { ...state, commands, settings, now: deps.now(), simulate, ...known };
       const step = advanceCommand(standing, input);
       expected = await followSavings(standing, step.next, { ...state, commands }, expected, deps);
       rate = await countEnds(standing, step.next, state, rate, deps);
+      if (pause === undefined) breaker = await followMoves(standing, step.next, state, breaker, deps);
       current = await performStep(standing, step, lease, state, deps);
       const after = current;
       commands = commands.flatMap((other) => (other.id !== standing.id ? [other] : after ? [after] : []));
@@ -239,7 +245,7 @@ async function advanceCommands(
     }
     if (wakeAt !== undefined) wakeTimes.push(wakeAt);
   }
-  return { commands, expected, rate };
+  return { commands, expected, rate, breaker };
 }
 
 /**

@@ -67,7 +67,7 @@ async function passWithCrashes(lab: Lab, ms: number, nodes: ReadonlySet<string |
 }
 
 it.for([
-  { name: "without the rate", options: OFF, most: 48, least: 30 },
+  { name: "without the rate", options: OFF, most: 12, least: 11 },
   { name: "with it", options: {}, most: 10, least: 8 },
 ])("an AMI on which pods crash drifts through 12 NodePools of 4 nodes in ten minutes, $name: from $least to $most", async (row) => {
   const lab = await cluster(12, 4, row.options);
@@ -79,6 +79,20 @@ it.for([
   expect(lost(lab, before)).toBeLessThanOrEqual(row.most);
   const said = lab.world.events.some(({ message }) => message.includes("disruption rate (DISRUPTION_RATE) is used up: 10 nodes in 10m"));
   expect(said).toBe(row.most === 10);
+  lab.close();
+});
+
+it("an AMI on which pods crash drifts through one or two nodes of a NodePool", async () => {
+  const lab = await cluster(1, 12, {}, { disruption: { consolidateAfter: "30s", budgets: [{ nodes: "100%" }] } });
+  const before = ids(lab);
+  const nodes = new Set(podsOf(lab).map(({ spec }) => spec?.nodeName));
+  const spec = { disruption: { consolidateAfter: "30s", budgets: [{ nodes: "100%" }] } };
+  lab.world.apply(poolNamed("pool-0", spec, "two"));
+  await passWithCrashes(lab, 30 * MINUTE, nodes);
+  expect(lost(lab, before)).toBeGreaterThanOrEqual(1);
+  expect(lost(lab, before)).toBeLessThanOrEqual(2);
+  const opened = lab.world.events.filter(({ reason }) => reason === "CircuitBreakerOpen").map(({ message }) => message);
+  expect(opened[0]).toMatch(/^Disruption reason Drifted stands still until \S+ UTC: only \d+ % of the pods that command/);
   lab.close();
 });
 

@@ -37,6 +37,14 @@ export type Blocked =
   | { readonly reason: "BudgetSpent"; readonly nodePool: string; readonly disruption: DisruptionReason }
   /** The cluster's disruption rate is used up: `limit` nodes in `windowMs`. `until` in ms since the epoch. */
   | { readonly reason: "RateReached"; readonly limit: number; readonly windowMs: number; readonly until: number }
+  /** Pods that moved for this reason are not as well as before; `until` in ms since the epoch, where it is known. */
+  | {
+      readonly reason: "CircuitOpen";
+      readonly nodePool: string;
+      readonly disruption: DisruptionReason;
+      readonly why: string;
+      readonly until: number;
+    }
   | { readonly reason: "PodsUnplaced"; readonly errors: readonly (readonly [pod: string, error: string])[] }
   | { readonly reason: "SeveralReplacements"; readonly count: number }
   /**

@@ -9,7 +9,7 @@ import { pauseText } from "../../pause/pause.ts";
 import { SETTLE_MS } from "../../signals/signal.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { DecisionInput } from "../consolidation/input.ts";
-import { exceedsRate } from "../limits/counted.ts";
+import { exceedsRate, isHeld } from "../limits/counted.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { disruptedEntry, disruptionFailed } from "../reports/history.ts";
@@ -96,7 +96,8 @@ function whenPaused(context: StepContext, pause: Pause): CommandStep | undefined
 function whenValidating(context: StepContext): CommandStep {
   const { command, view, now, simulate } = context;
   if (now < command.dueAt) return { actions: [], wakeAt: command.dueAt };
-  if (exceedsRate(command, context.snapshot.nodePools, now, context.rate)) return abandon(context, "budget");
+  const isOverRate = exceedsRate(command, context.snapshot.nodePools, now, context.rate);
+  if (isOverRate || isHeld(command, context.breaker, now)) return abandon(context, "budget");
   const validation = validate(command, view, simulate);
   return validation.holds ? execute(context, validation) : abandon(context, validation.why);
 }

@@ -3,6 +3,7 @@ import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Simulate } from "../cluster/simulation.ts";
+import type { CircuitBreaker } from "../limits/circuit-breaker.ts";
 import type { RateInput } from "../limits/counted.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import type { Method } from "./decision.ts";
@@ -22,6 +23,8 @@ export interface DecisionInput {
   readonly nominatedUntil?: ReadonlyMap<string, number>;
   /** The window of the cluster's disruption rate; absent without one. */
   readonly rate?: RateInput;
+  /** Absent where no pods are compared with before. */
+  readonly breaker?: CircuitBreaker;
 }
 
 /**

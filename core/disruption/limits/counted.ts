@@ -1,6 +1,7 @@
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { RateSetting } from "../settings.ts";
+import { type CircuitBreaker, circuitHold } from "./circuit-breaker.ts";
 import { type DisruptionRate, isUnlimited, leftOf } from "./rate-limit.ts";
 
 /** The window of the rate that a decision is made in. */
@@ -17,6 +18,14 @@ export function countedIn({ method, reason, candidates }: CommandRecord, pools: 
   if (!isCountedMethod(method)) return [];
   const unlimited = new Set(pools.flatMap((pool) => (isUnlimited(pool, reason, now) ? [pool.metadata.name] : [])));
   return candidates.flatMap(({ nodeClaim, nodePool, pods }) => (pods.length > 0 && !unlimited.has(nodePool) ? [nodeClaim] : []));
+}
+
+/** Whether the circuit breaker holds a command: since it was decided, pods of a NodePool have been seen to be worse. */
+export function isHeld(command: CommandRecord, breaker: CircuitBreaker | undefined, now: number): boolean {
+  if (breaker === undefined || !isCountedMethod(command.method)) return false;
+  return command.candidates.some(
+    ({ nodePool, pods }) => pods.length > 0 && circuitHold(breaker, nodePool, command.reason, now) !== undefined,
+  );
 }
 
 /** Whether the rate leaves less than a command takes: since it was decided, others have used it. */

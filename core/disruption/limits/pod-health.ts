@@ -60,3 +60,10 @@ export function shareWell(moved: MovedPods, pods: readonly Pod[], readyBefore = 
   }
   return all === 0 ? 1 : 1 - worse / all;
 }
+
+/** The pods of owners whose pods moved, by whether they are well now. */
+export function unwellOf(moved: MovedPods, pods: readonly Pod[]): { readonly unwell: readonly Pod[]; readonly well: readonly Pod[] } {
+  const own = pods.filter((pod) => Object.hasOwn(moved, ownerOf(pod)) && !isTerminating(pod));
+  const isBad = (pod: Pod): boolean => isUnwell(pod, Number.POSITIVE_INFINITY);
+  return { unwell: own.filter(isBad), well: own.filter((pod) => !isBad(pod)) };
+}

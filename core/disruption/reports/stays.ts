@@ -1,6 +1,7 @@
 import { bounded } from "../../history/claim-entries.ts";
 import type { Stay } from "../../history/stays.ts";
 import { rfc3339 } from "../../model/conditions.ts";
+import { CIRCUIT_RESET } from "../../model/labels.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { describeBlocked } from "./wording.ts";
 
@@ -62,6 +63,8 @@ export function remedyOf(blocked: Blocked): string {
       return until(blocked.until);
     case "BudgetSpent":
       return `a budget of NodePool ${blocked.nodePool} that allows more nodes for reason ${blocked.disruption}, or the end of disruptions under way`;
+    case "CircuitOpen":
+      return `well pods, a change of NodePool ${blocked.nodePool} or its EC2NodeClass, or another value of its annotation ${CIRCUIT_RESET}`;
     case "PodsUnplaced":
       return "room elsewhere for the pods that are named: limits, requirements or spreads that allow another node";
     case "SeveralReplacements":

@@ -65,6 +65,8 @@ export function describeBlocked(blocked: Blocked): string {
       return `No allowed disruptions for disruption reason ${blocked.disruption} due to blocking budget (NodePool=${blocked.nodePool})`;
     case "RateReached":
       return `The cluster's disruption rate (DISRUPTION_RATE) is used up: ${blocked.limit} nodes in ${span(blocked.windowMs)}; the next one goes at ${rfc3339(blocked.until)}, or as soon as the pods that moved are well`;
+    case "CircuitOpen":
+      return `Disruption reason ${blocked.disruption} stands still for NodePool ${blocked.nodePool}${Number.isFinite(blocked.until) ? ` until ${rfc3339(blocked.until)}` : ""}: ${blocked.why}`;
     case "PodsUnplaced":
       return `not all pods would schedule, ${blocked.errors
         .slice(0, MAX_LISTED)
@@ -128,6 +130,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "NotRepaid":
     case "SavingsMissed":
     case "RateReached":
+    case "CircuitOpen":
     case "MinValues":
     case "SpotToSpotDisabled":
     case "SpotToSpotTooFew":

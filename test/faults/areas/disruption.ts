@@ -15,6 +15,32 @@ const SLEEP = ["test/core/disruption/methods/sleep.test.ts"];
 /** Rules of consolidation: which nodes are removed together, which stay, and what may replace them. */
 export const FAULTS: readonly Fault[] = [
   {
+    name: "breaker-blind",
+    rule: "a reason stands still for a NodePool whose pods are worse after its command",
+    edits: [
+      {
+        file: "core/disruption/limits/circuit-breaker.ts",
+        find: "} else if (now - goneAt >= PATIENCE_MS) {",
+        replace: "} else if (now - goneAt >= 99 * PATIENCE_MS) {",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/disruption/limits/circuit-breaker.test.ts"],
+  },
+  {
+    name: "drift-all-at-once",
+    rule: "drift of a NodePool begins with one node and waits for its pods",
+    edits: [
+      {
+        file: "core/disruption/limits/circuit-breaker.ts",
+        find: 'const isFirst = reason === "Drifted" && now',
+        replace: 'const isFirst = reason === "Underutilized" && now',
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/disruption/limits/circuit-breaker.test.ts"],
+  },
+  {
     name: "empty-list-believed",
     rule: "a list that lacks most pods ends nothing until a second one says the same",
     edits: [

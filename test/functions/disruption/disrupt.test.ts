@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { disrupt } from "#functions/disruption/disrupt.ts";
 import { readLastPass } from "#functions/disruption/wake-times.ts";
 import type { PortCall } from "#lab/world/intercept.ts";
+import type { ApiObject } from "#manifests/api-object.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab } from "../../simulation/story.ts";
 
 const MINUTE_MS = 60_000;
@@ -30,12 +31,33 @@ async function twoFullNodes(disruption: object) {
   return { lab, pool, calls };
 }
 
-/** Two nodes, each full with its pod, that drift at once under a budget of two. */
+/** A NodePool, and a Deployment whose pod fills a node of it. */
+function poolWithPod(name: string, generation: string): readonly ApiObject[] {
+  const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
+  const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption: { consolidateAfter: "Never", budgets: [{ nodes: "2" }] } });
+  const { template, ...spec } = pool["spec"] as { readonly template: object };
+  const labelled = { ...template, metadata: { labels: { team: name, generation } } };
+  const made = deployment(1, { cpu: "1500m" });
+  const { template: podTemplate, ...rest } = made["spec"] as { readonly template: { readonly spec: object } };
+  const labels = { app: name };
+  const own = { metadata: { labels }, spec: { ...podTemplate.spec, nodeSelector: { team: name } } };
+  return [
+    { ...pool, metadata: { name }, spec: { ...spec, template: labelled } },
+    { ...made, metadata: { name, namespace: "default" }, spec: { ...rest, selector: { matchLabels: labels }, template: own } },
+  ];
+}
+
+/** Two nodes of two NodePools, each full with its pod, that drift at once. */
 async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
-  const { lab, pool, calls } = await twoFullNodes({ consolidateAfter: "Never", budgets: [{ nodes: "2" }] });
+  const { lab, calls } = recordedLab();
   const { clock } = lab.world;
-  const spec = pool.spec as { readonly template: object };
-  lab.world.apply({ ...pool, spec: { ...spec, template: { ...spec.template, metadata: { labels: { generation: "2" } } } } });
+  const apply = (generation: string): void => {
+    for (const name of ["one", "two"]) for (const object of poolWithPod(name, generation)) lab.world.apply(object);
+  };
+  lab.world.apply(NODE_CLASS);
+  apply("1");
+  await clock.run({ until: clock.now() + 5 * MINUTE_MS });
+  apply("2");
   await clock.run({ until: clock.now() + 10 * MINUTE_MS });
   lab.close();
   return calls;

@@ -4,6 +4,8 @@ import type { PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import { type Decision, type Method, reasonOf } from "../consolidation/decision.ts";
+import type { DecisionInput } from "../consolidation/input.ts";
+import { circuitHold } from "../limits/circuit-breaker.ts";
 import { isCountedMethod, type RateInput } from "../limits/counted.ts";
 import { endOfWindow, isUnlimited, leftOf, limitOf } from "../limits/rate-limit.ts";
 import { isDriftCandidate } from "./drift.ts";
@@ -12,10 +14,41 @@ type Budgets = ReadonlyMap<string, PoolBudget>;
 type Run = (budgets: Budgets, candidates: readonly Candidate[]) => Decision;
 
 /**
+ * Runs a method within the limits of the cluster. Nodes of NodePools for which the circuit breaker holds the method's
+ * reason stay, unless no pod must move.
+ */
+export function runWithinLimits(
+  method: Method,
+  run: Run,
+  facts: { readonly budgets: Budgets; readonly candidates: readonly Candidate[]; readonly now: number },
+  { rate, breaker }: Pick<DecisionInput, "rate" | "breaker">,
+): Decision {
+  const { candidates, now } = facts;
+  const reason = reasonOf(method);
+  if (breaker === undefined || !isCountedMethod(method)) return runWithinRate(method, run, facts, rate);
+  const held: BlockedNode[] = [];
+  const free = candidates.filter((candidate) => {
+    const { node, nodeClaim, nodePool, reschedulable } = candidate;
+    const { name } = nodePool.metadata;
+    const hold = reschedulable.length > 0 ? circuitHold(breaker, name, reason, now) : undefined;
+    if (hold === undefined) return true;
+    const { why, until = Number.POSITIVE_INFINITY } = hold;
+    if (isEligible(method, candidate, now))
+      held.push({ node, nodeClaim, blocked: { reason: "CircuitOpen", nodePool: name, disruption: reason, why, until } });
+    return false;
+  });
+  const decision = runWithinRate(method, run, { ...facts, candidates: free }, rate);
+  return held.length === 0 ? decision : { ...decision, blocked: [...decision.blocked, ...held], eligible: decision.eligible + held.length };
+}
+
+const isEligible = (method: Method, candidate: Candidate, now: number): boolean =>
+  method === "drift" ? isDriftCandidate(candidate) : isConsolidationCandidate(candidate, now);
+
+/**
  * Runs a method within the cluster's disruption rate. Where the rate leaves less than the budgets of all NodePools
  * together, each NodePool gets its share of it; where it leaves nothing, only nodes that are not counted may go.
  */
-export function runWithinRate(
+function runWithinRate(
   method: Method,
   run: Run,
   { budgets, candidates, now }: { readonly budgets: Budgets; readonly candidates: readonly Candidate[]; readonly now: number },
@@ -29,19 +62,19 @@ export function runWithinRate(
     ...{ reason: "RateReached", limit: limitOf(rate.window, rate.setting), windowMs: rate.setting.windowMs },
     until: endOfWindow(rate.window, rate.setting),
   };
-  const isEligible = (candidate: Candidate): boolean =>
-    method === "drift" ? isDriftCandidate(candidate) : isConsolidationCandidate(candidate, now);
   if (left === 0) {
     const [counted = [], free = []] = [true, false].map((is) => candidates.filter((candidate) => isCounted(candidate) === is));
     const decision = run(budgets, free);
-    const blocked = counted.filter(isEligible).map(({ node, nodeClaim }): BlockedNode => ({ node, nodeClaim, blocked: reached }));
+    const blocked = counted
+      .filter((one) => isEligible(method, one, now))
+      .map(({ node, nodeClaim }): BlockedNode => ({ node, nodeClaim, blocked: reached }));
     return { ...decision, blocked: [...decision.blocked, ...blocked], eligible: decision.eligible + blocked.length };
   }
   const shares =
     method === "multi"
       ? sharesOf(
           left,
-          candidates.filter((one) => isCounted(one) && isEligible(one)),
+          candidates.filter((one) => isCounted(one) && isEligible(method, one, now)),
           budgets,
           rate,
         )
