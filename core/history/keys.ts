@@ -22,6 +22,9 @@ export function subjectOf(entry: HistoryEntry): string {
     case "Paused":
     case "Resumed":
       return `pause/${sourceOf(entry)}`;
+    case "CircuitOpened":
+    case "CircuitClosed":
+      return `circuit/${entry.scope}`;
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
@@ -55,6 +58,9 @@ function detailOf(entry: HistoryEntry): readonly string[] {
       return [String(entry.pause.at), String(entry.pause.until ?? ""), entry.pause.only ?? ""];
     case "Resumed":
       return [String(entry.pausedAt)];
+    case "CircuitOpened":
+    case "CircuitClosed":
+      return [entry.reason, String(entry.until)];
     default:
       return [entry.intent];
   }
@@ -73,6 +79,7 @@ const ORDER: Readonly<Record<HistoryEntry["type"], number>> = {
   ...{ PodsWaited: 0, Disrupted: 1, DisruptionFailed: 1, Planned: 2, LaunchFailed: 3, Launched: 4, Adopted: 4, Registered: 5 },
   PodsNominated: 3,
   ...{ Initialized: 6, Terminating: 7, Hastened: 8, Removed: 9, Collected: 9, Paused: 0, Resumed: 0 },
+  ...{ CircuitClosed: 0, CircuitOpened: 0 },
 };
 
 /** Sorts entries by time, and those of one moment as they follow from each other. */

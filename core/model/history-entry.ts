@@ -249,6 +249,28 @@ export interface Resumed extends Entry {
   readonly pausedAt: number;
 }
 
+/** A reason of disruption, of pods that are worse after it: what it is held for. */
+interface CircuitEntry extends Entry {
+  /** "NodePool/NAME" or "EC2NodeClass/NAME". */
+  readonly scope: string;
+  readonly reason: string;
+  /** NodePools whose pods moved. */
+  readonly nodePools: readonly string[];
+  /** Until when it is, or was, held at the latest, ms. */
+  readonly until: number;
+}
+
+/** The circuit breaker holds a reason. */
+export interface CircuitOpened extends CircuitEntry {
+  readonly type: "CircuitOpened";
+  readonly why: string;
+}
+
+/** The circuit breaker holds a reason no longer, because pods are better, or something was changed or reset. */
+export interface CircuitClosed extends CircuitEntry {
+  readonly type: "CircuitClosed";
+}
+
 /**
  * One thing that was decided or happened, as the history keeps it. Entries are written with the record or command that
  * they are about, in one transaction, so a kill leaves both or neither.
@@ -271,7 +293,9 @@ export type HistoryEntry =
   | PodsWaited
   | PodsNominated
   | Paused
-  | Resumed;
+  | Resumed
+  | CircuitOpened
+  | CircuitClosed;
 
 /** A part of a cluster's history. Times in ms since the epoch. */
 export interface HistoryRange {

@@ -76,6 +76,7 @@ export const METRICS = {
   scheduler_unschedulable_pods_count: { type: "gauge", labels: ["controller"], isEssential: true, staysMs: FIVE_SWEEPS_MS },
   scheduler_ignored_pods_count: { type: "gauge", labels: [], staysMs: FIVE_SWEEPS_MS },
   scheduler_pending_pods_by_effective_zone_count: { type: "gauge", labels: ["controller", "zone"], staysMs: FIVE_SWEEPS_MS },
+  circuit_breaker_open: { type: "gauge", labels: ["scope", "reason"], isOurs: true, staysMs: FIVE_SWEEPS_MS },
   cluster_paused: { type: "gauge", labels: ["scope"], isOurs: true, staysMs: FIVE_SWEEPS_MS },
   cluster_state_unreadable_objects: { type: "gauge", labels: ["kind"], isOurs: true, isEssential: true, staysMs: FIVE_SWEEPS_MS },
   scheduler_scheduling_duration_seconds: { type: "histogram", labels: ["controller"] },

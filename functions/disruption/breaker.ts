@@ -1,7 +1,17 @@
-import { jsonBytes, jsonIn } from "#adapters/store/json-bytes.ts";
-import { readDocument } from "#adapters/store/read-document.ts";
-import { type CircuitBreaker, CLOSED, look, type Move, withLost, withMove } from "#core/disruption/limits/circuit-breaker.ts";
+import { keepCircuits, readCircuits } from "#adapters/store/circuit-breaker.ts";
+import {
+  type CircuitBreaker,
+  CLOSED,
+  circuitText,
+  look,
+  type Move,
+  namesIn,
+  openCircuits,
+  withLost,
+  withMove,
+} from "#core/disruption/limits/circuit-breaker.ts";
 import { isCountedMethod } from "#core/disruption/limits/counted.ts";
+import { driftTargets, scopesOf } from "#core/disruption/limits/drift-targets.ts";
 import { inCommon } from "#core/disruption/limits/in-common.ts";
 import { withMoved } from "#core/disruption/limits/pod-health.ts";
 import type { CommandRecord } from "#core/model/command-record.ts";
@@ -10,80 +20,95 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 
-// The circuit breaker is a small document of the table, written under the cluster's lease, and only when it changes.
+// The circuit breaker is written under the cluster's lease, and only when it changes.
 
-type Deps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "memory" | "log" | "now">;
-type State = Pick<ClusterState, "snapshot" | "records" | "commands">;
-
-const nameOf = ({ cluster }: Deps): string => `circuit-breaker/${cluster.name}`;
+type Deps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "memory" | "log" | "metrics" | "now">;
+type State = Pick<ClusterState, "snapshot" | "records" | "commands" | "nodeClasses">;
 
 /** The breaker after a look at the pods of the pass; an event on the NodePool says when it opens. */
-export async function readBreaker({ snapshot, records, commands }: State, deps: Deps): Promise<CircuitBreaker> {
-  const reading = { name: nameOf(deps), what: "How the pods are that were moved", parse: parsed };
-  const before = (await readDocument(deps, reading))?.value ?? CLOSED;
+export async function readBreaker(state: State, deps: Deps): Promise<CircuitBreaker> {
+  const { snapshot, records, commands } = state;
+  const before = (await readCircuits(deps.cluster.name, deps)) ?? CLOSED;
   const after = look(before, {
-    ...{ now: deps.now(), pods: snapshot.pods, commands, nodePools: snapshot.nodePools },
+    ...{ ...factsOf(state, deps), pods: snapshot.pods, commands },
     claims: new Set(snapshot.nodeClaims.map(({ metadata }) => metadata.name)),
     going: new Set(records.flatMap(({ name, terminating }) => (terminating ? [name] : []))),
     commonOf: (moved) => inCommon(moved, snapshot.pods, snapshot.nodeClaims),
   });
-  return keep(before, after, { snapshot }, deps);
+  for (const { scope, reason } of openCircuits(after, deps.now())) deps.metrics.gauge("circuit_breaker_open", { scope, reason }, 1);
+  return keep(before, after, state, deps);
 }
+
+const factsOf = ({ snapshot, nodeClasses }: State, { now }: Pick<Deps, "now">) => ({
+  ...{ now: now(), nodePools: snapshot.nodePools, targets: driftTargets(snapshot.nodePools, nodeClasses) },
+});
 
 /** Follows a step of a command: what it moves when it begins, and that its replacements did not come up. */
 export async function followMoves(
   command: CommandRecord,
   next: CommandRecord | undefined,
-  { snapshot }: Pick<State, "snapshot">,
+  state: State,
   breaker: CircuitBreaker,
   deps: Deps,
 ): Promise<CircuitBreaker> {
-  const { id, phase, reason } = command;
-  const now = deps.now();
-  if (phase === "Replacing" && next?.phase === "RollingBack") {
+  if (command.phase === "Replacing" && next?.phase === "RollingBack") {
     const pools = [...new Set(command.candidates.map(({ nodePool }) => nodePool))];
-    return keep(breaker, withLost(breaker, { id, reason }, pools, { now, nodePools: snapshot.nodePools }), { snapshot }, deps);
+    const lost = { pools, replacements: notComeUp(command, state) };
+    return keep(breaker, withLost(breaker, command, lost, factsOf(state, deps)), state, deps);
   }
-  if (phase !== "Validating" || (next?.phase !== "Replacing" && next?.phase !== "Deleting")) return breaker;
-  const counted = isCountedMethod(next.method) ? next.candidates.filter(({ pods }) => pods.length > 0) : [];
-  const claims = counted.map(({ nodeClaim }) => nodeClaim);
-  const moving = new Set(counted.flatMap(({ pods }) => pods));
-  const moved = withMoved(
-    {},
-    snapshot.pods.filter((pod) => moving.has(podKey(pod))),
-    snapshot.pods,
-  );
-  const move: Move = { command: id, reason, pools: [...new Set(counted.map(({ nodePool }) => nodePool))], claims, at: now, moved };
-  return keep(breaker, withMove(breaker, move), { snapshot }, deps);
+  const begins = command.phase === "Validating" && (next?.phase === "Replacing" || next?.phase === "Deleting");
+  return begins ? keep(breaker, withMove(breaker, moveOf(next, state, deps)), state, deps) : breaker;
 }
 
-async function keep(
-  before: CircuitBreaker,
-  after: CircuitBreaker,
-  { snapshot }: Pick<State, "snapshot">,
-  deps: Deps,
-): Promise<CircuitBreaker> {
+/** Replacements that have a machine and no initialized node. One that EC2 had no machine for says nothing of nodes. */
+function notComeUp({ replacementClaims }: CommandRecord, { records }: State): readonly string[] {
+  return records.flatMap(({ name, instance, initializedAt }) =>
+    replacementClaims.includes(name) && instance !== undefined && initializedAt === undefined ? [name] : [],
+  );
+}
+
+function moveOf({ id, method, reason, candidates }: CommandRecord, state: State, deps: Pick<Deps, "now">): Move {
+  const { pods, nodePools } = state.snapshot;
+  const counted = isCountedMethod(method) ? candidates.filter((one) => one.pods.length > 0) : [];
+  const moving = new Set(counted.flatMap((one) => one.pods));
+  const pools = [...new Set(counted.map(({ nodePool }) => nodePool))];
+  const { targets, now } = factsOf(state, deps);
+  const scopes = nodePools.flatMap((pool) => (reason === "Drifted" && pools.includes(pool.metadata.name) ? scopesOf(pool) : []));
+  return {
+    ...{ command: id, reason, pools, claims: counted.map(({ nodeClaim }) => nodeClaim), at: now },
+    targets: Object.fromEntries(scopes.map((scope) => [scope, targets[scope] ?? ""])),
+    moved: withMoved(
+      {},
+      pods.filter((pod) => moving.has(podKey(pod))),
+      pods,
+    ),
+  };
+}
+
+async function keep(before: CircuitBreaker, after: CircuitBreaker, { snapshot }: State, deps: Deps): Promise<CircuitBreaker> {
   if (after === before) return before;
-  await deps.store.putDocument(nameOf(deps), jsonBytes(after), String(deps.now()));
-  for (const [key, { why, until, trips }] of Object.entries(after.open)) {
-    if (before.open[key]?.trips === trips) continue;
-    const [name = "", reason = ""] = key.split("/");
-    const clock = new Date(until).toISOString().slice(11, 16);
-    const message = `Disruption reason ${reason} stands still until ${clock} UTC: ${why}`;
-    deps.log.error("circuit breaker opens", { controller: "disruption", NodePool: { name }, reason, why });
-    const pool = snapshot.nodePools.find(({ metadata }) => metadata.name === name);
-    if (pool)
-      await publishOnce(
-        { type: "Warning", reason: "CircuitBreakerOpen", message, about: { kind: "NodePool", metadata: pool.metadata } },
-        deps,
-      );
+  const { cluster, store, log, now } = deps;
+  const opened = Object.entries(after.open).flatMap(([key, circuit]) =>
+    before.open[key]?.trips === circuit.trips ? [] : [{ ...circuit, ...namesIn(key) }],
+  );
+  const closed = Object.entries(before.open).flatMap(([key, circuit]) =>
+    after.open[key] === undefined ? [{ ...circuit, ...namesIn(key) }] : [],
+  );
+  const entryOf = ({ scope, reason, pools, until }: (typeof opened)[number]) => ({
+    ...{ cluster: cluster.name, at: now(), scope, reason, nodePools: pools, until },
+  });
+  await store.addHistory([
+    ...opened.map((one) => ({ ...entryOf(one), type: "CircuitOpened", why: one.why }) as const),
+    ...closed.map((one) => ({ ...entryOf(one), type: "CircuitClosed" }) as const),
+  ]);
+  await keepCircuits(cluster.name, after, store, now());
+  for (const circuit of opened) {
+    const { scope, reason, why, pools } = circuit;
+    log.error("circuit breaker opens", { controller: "disruption", scope, reason, why });
+    for (const { metadata } of snapshot.nodePools.filter((pool) => pools.includes(pool.metadata.name))) {
+      const about = { kind: "NodePool", metadata } as const;
+      await publishOnce({ type: "Warning", reason: "CircuitBreakerOpen", message: circuitText(circuit), about }, deps);
+    }
   }
   return after;
-}
-
-function parsed(bytes: Uint8Array): CircuitBreaker | undefined {
-  const read = jsonIn(bytes) as CircuitBreaker;
-  const isWhole =
-    Array.isArray(read.moves) && [read.open, read.provenAt, read.lost].every((part) => typeof part === "object" && part !== null);
-  return isWhole ? read : undefined;
 }

@@ -96,14 +96,15 @@ function whenPaused(context: StepContext, pause: Pause): CommandStep | undefined
 function whenValidating(context: StepContext): CommandStep {
   const { command, view, now, simulate } = context;
   if (now < command.dueAt) return { actions: [], wakeAt: command.dueAt };
-  const isOverRate = exceedsRate(command, context.snapshot.nodePools, now, context.rate);
-  if (isOverRate || isHeld(command, context.breaker, now)) return abandon(context, "budget");
+  const { nodePools } = context.snapshot;
+  if (exceedsRate(command, nodePools, now, context.rate)) return abandon(context, "budget");
+  if (isHeld(command, nodePools, now, context.breaker)) return abandon(context, "breaker");
   const validation = validate(command, view, simulate);
   return validation.holds ? execute(context, validation) : abandon(context, validation.why);
 }
 
 /** Drops a command that is no longer valid, and unmarks the nodes that an interrupted run may have marked. */
-function abandon(context: StepContext, why: "churn" | "budget" | "scheduling"): CommandStep {
+function abandon(context: StepContext, why: keyof typeof ABANDONED): CommandStep {
   const { command, view } = context;
   const consolidationType = consolidationTypeOf(command.method);
   const message = `Consolidation rejected: ${commandText(command)}, reason: ${why} (savings: ${formatDollars(command.savingsPerHour)})`;
@@ -143,6 +144,7 @@ function abandon(context: StepContext, why: "churn" | "budget" | "scheduling"): 
 const ABANDONED = {
   churn: "when it was checked again after 15 s, pods had come or gone",
   budget: "when it was checked again after 15 s, the budget or the disruption rate no longer allowed it",
+  breaker: "when it was checked again after 15 s, the circuit breaker held its reason",
   scheduling: "when it was checked again after 15 s, the pods would have gone elsewhere, or it would have saved less",
 } as const;
 

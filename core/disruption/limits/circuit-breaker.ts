@@ -3,6 +3,7 @@ import { CIRCUIT_RESET } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Pod } from "../../model/pod.ts";
 import { generationsOf } from "../../node-pool/registration-health.ts";
+import { type DriftTargets, scopesOf } from "./drift-targets.ts";
 import { type MovedPods, shareWell } from "./pod-health.ts";
 
 /** A command whose pods are compared with before. */
@@ -12,91 +13,113 @@ export interface Move {
   readonly pools: readonly string[];
   /** The NodeClaims that end. */
   readonly claims: readonly string[];
+  /** Of drift: what the new nodes are made of (drift-targets.ts), as it was when the command began. */
+  readonly targets: DriftTargets;
   readonly at: number;
   readonly moved: MovedPods;
   /** When all its nodes were first seen to be gone, ms since the epoch. */
   readonly goneAt?: number;
 }
 
-/** Why a reason stands still for a NodePool. Times in ms since the epoch. */
+/** Why a reason is held. Times in ms since the epoch. */
 export interface OpenCircuit {
   readonly until: number;
   /** How often in a row it has opened; each time it stays open for twice as long. */
   readonly trips: number;
   readonly why: string;
   readonly moved: MovedPods;
+  /** The NodePools whose pods moved. */
+  readonly pools: readonly string[];
   /** What a person may change to close it. */
   readonly reset: string;
 }
 
-/** What is remembered of a cluster, as the table keeps it. Keys of `open` and `lost` are "NODEPOOL/REASON". */
+/**
+ * What is remembered of a cluster, as the table keeps it. Keys of `open` are "NodePool/NAME/REASON" and
+ * "EC2NodeClass/NAME/Drifted", those of `lost` "NodePool/NAME/REASON".
+ */
 export interface CircuitBreaker {
   readonly moves: readonly Move[];
   readonly open: Readonly<Record<string, OpenCircuit>>;
-  /** NodePool to when pods of a drifted node were last seen to be well. */
-  readonly provenAt: Readonly<Record<string, number>>;
-  /** Commands whose replacements did not come up, one after the other. */
+  /** What pods of a drifted node were seen to be well on. */
+  readonly proven: DriftTargets;
+  /** Replacements that did not come up, one after the other. */
   readonly lost: Readonly<Record<string, readonly string[]>>;
 }
 
-export const CLOSED: CircuitBreaker = { moves: [], open: {}, provenAt: {}, lost: {} };
+export const CLOSED: CircuitBreaker = { moves: [], open: {}, proven: {}, lost: {} };
 
 /** The cluster at the time of a pass. */
 export interface BreakerFacts {
   readonly now: number;
   readonly pods: readonly Pod[];
-  /** NodeClaims that stand, and those among them that are going. */
+  /** NodeClaims that exist, and those among them that are going. */
   readonly claims: ReadonlySet<string>;
   readonly going: ReadonlySet<string>;
   readonly commands: readonly Pick<CommandRecord, "id">[];
   readonly nodePools: readonly NodePool[];
+  readonly targets: DriftTargets;
   /** What the nodes of these pods' owners that are worse have in common, as the end of a sentence; "" for nothing. */
   readonly commonOf: (moved: MovedPods) => string;
 }
 
+type ResetFacts = Pick<BreakerFacts, "now" | "nodePools" | "targets">;
+
 const MINUTE_MS = 60_000;
 const MIN_WELL = 0.9;
-/** How long pods must have been Ready to count as well, ms. */
+/** How long pods must have been Ready to count as well, ms: once they moved, and to close what they opened. */
 const STEADY_MS = MINUTE_MS;
-/** How long pods are given to become well once their nodes are gone, ms. */
+const BETTER_MS = 5 * MINUTE_MS;
+/** When pods are judged, ms after their nodes are gone. */
 const PATIENCE_MS = 5 * MINUTE_MS;
+/** So long the first drifted node of a NodePool is waited for while all pods are well, ms: a drain may take hours. */
+const SLOW_MS = 15 * MINUTE_MS;
 const FIRST_WAIT_MS = 15 * MINUTE_MS;
 const MAX_WAIT_MS = 4 * 60 * MINUTE_MS;
-/** A NodePool's drift begins with one node again when none was seen to be well for so long, ms. */
-const PROVEN_MS = 60 * MINUTE_MS;
-/** Commands in a row whose replacements do not come up. */
+/** Replacements in a row that do not come up. */
 const MAX_LOST = 2;
+/** Commands that are remembered: the pods of more at once say no more. */
+const MAX_MOVES = 50;
 
-const keyOf = (pool: string, reason: DisruptionReason): string => `${pool}/${reason}`;
-const without = <T>(of: Readonly<Record<string, T>>, keys: readonly string[]): Readonly<Record<string, T>> =>
+type ByName<T> = Readonly<Record<string, T>>;
+
+const ofPool = (pool: string, reason: DisruptionReason): string => `NodePool/${pool}/${reason}`;
+const without = <T>(of: ByName<T>, keys: readonly string[]): ByName<T> =>
   keys.some((key) => Object.hasOwn(of, key)) ? Object.fromEntries(Object.entries(of).filter(([key]) => !keys.includes(key))) : of;
+const kept = <T>(of: ByName<T>, isKept: (key: string, value: T) => boolean): ByName<T> =>
+  without(
+    of,
+    Object.entries(of).flatMap(([key, value]) => (isKept(key, value) ? [] : [key])),
+  );
 
-const resetOf = (key: string, pools: readonly NodePool[]): string => {
-  const pool = pools.find(({ metadata }) => key.startsWith(`${metadata.name}/`));
-  return pool === undefined ? "" : `${generationsOf(pool)} ${pool.metadata.annotations?.[CIRCUIT_RESET] ?? ""}`;
-};
+const resetOf = (names: readonly string[], { nodePools, targets }: Omit<ResetFacts, "now">): string =>
+  nodePools
+    .filter(({ metadata }) => names.includes(metadata.name))
+    .map((pool) => [generationsOf(pool), pool.metadata.annotations?.[CIRCUIT_RESET], ...scopesOf(pool).map((scope) => targets[scope])])
+    .join(" ");
 
 /** The breaker with a command that begins and moves pods. */
 export function withMove(breaker: CircuitBreaker, move: Move): CircuitBreaker {
   const isKnown = breaker.moves.some(({ command }) => command === move.command);
-  return isKnown || Object.keys(move.moved).length === 0 ? breaker : { ...breaker, moves: [...breaker.moves, move] };
+  if (isKnown || Object.keys(move.moved).length === 0) return breaker;
+  return { ...breaker, moves: [...breaker.moves, move].slice(-MAX_MOVES) };
 }
 
-/** The breaker with a command whose replacements did not come up. */
+/** The breaker with a command whose launched replacements did not come up. */
 export function withLost(
   breaker: CircuitBreaker,
   { id, reason }: Pick<CommandRecord, "id" | "reason">,
-  pools: readonly string[],
-  { now, nodePools }: Pick<BreakerFacts, "now" | "nodePools">,
+  { pools, replacements }: { readonly pools: readonly string[]; readonly replacements: readonly string[] },
+  facts: ResetFacts,
 ): CircuitBreaker {
   let next: CircuitBreaker = { ...breaker, moves: breaker.moves.filter(({ command }) => command !== id) };
-  for (const pool of pools) {
-    const key = keyOf(pool, reason);
-    const lost = [...new Set([...(next.lost[key] ?? []), id])];
+  for (const pool of replacements.length > 0 ? pools : []) {
+    const key = ofPool(pool, reason);
+    const lost = [...new Set([...(next.lost[key] ?? []), ...replacements])];
     next = { ...next, lost: { ...next.lost, [key]: lost } };
     if (lost.length < MAX_LOST) continue;
-    const why = `the replacements of ${lost.length} commands in a row did not come up`;
-    next = opened({ ...next, lost: without(next.lost, [key]) }, [key], { why, moved: {} }, { now, nodePools });
+    const why = `${lost.length} replacements in a row did not come up`;
+    next = opened({ ...next, lost: without(next.lost, [key]) }, [key], { why, moved: {}, pools: [pool] }, facts);
   }
   return next;
 }
@@ -104,73 +127,133 @@ export function withLost(
 function opened(
   breaker: CircuitBreaker,
   keys: readonly string[],
-  { why, moved }: Pick<OpenCircuit, "why" | "moved">,
-  { now, nodePools }: Pick<BreakerFacts, "now" | "nodePools">,
+  { why, moved, pools }: Pick<OpenCircuit, "why" | "moved" | "pools">,
+  facts: ResetFacts,
 ): CircuitBreaker {
   const circuits = keys.map((key): readonly [string, OpenCircuit] => {
     const trips = (breaker.open[key]?.trips ?? 0) + 1;
-    const until = now + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (trips - 1));
-    return [key, { until, trips, why, moved, reset: resetOf(key, nodePools) }];
+    const until = facts.now + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (trips - 1));
+    return [key, { until, trips, why, moved, pools, reset: resetOf(pools, facts) }];
   });
   return { ...breaker, open: { ...breaker.open, ...Object.fromEntries(circuits) } };
 }
 
 /**
- * The breaker after a look at the pods: moves whose pods are well are forgotten and close it, and those whose pods are
- * worse five minutes after their nodes have gone open it. The same breaker when nothing changes.
+ * The breaker after a look at the pods: five minutes after the nodes of a command have gone, its pods close what they
+ * have opened, or open it. The same breaker when nothing changes.
  */
 export function look(breaker: CircuitBreaker, facts: BreakerFacts): CircuitBreaker {
+  const current = refreshed(breaker, facts);
+  return current.moves.reduce((next, move) => judged(next, move, facts), current);
+}
+
+function judged(breaker: CircuitBreaker, move: Move, facts: BreakerFacts): CircuitBreaker {
   const { now, pods, claims, going, commands } = facts;
-  const isWell = (moved: MovedPods): boolean => shareWell(moved, pods, now - STEADY_MS) >= MIN_WELL;
-  let next = closed(breaker, facts, isWell);
-  for (const move of breaker.moves) {
-    const rest = next.moves.filter((one) => one !== move);
-    const keys = move.pools.map((pool) => keyOf(pool, move.reason));
-    const stand = move.claims.filter((name) => claims.has(name));
-    const isGivenUp = stand.length > 0 && !commands.some(({ id }) => id === move.command) && !stand.some((name) => going.has(name));
-    if (isGivenUp) next = { ...next, moves: rest };
-    if (stand.length > 0) continue;
-    const { goneAt = now } = move;
-    if (isWell(move.moved)) {
-      const proven = move.reason === "Drifted" ? Object.fromEntries(move.pools.map((pool) => [pool, now])) : {};
-      next = { moves: rest, open: without(next.open, keys), lost: without(next.lost, keys), provenAt: { ...next.provenAt, ...proven } };
-    } else if (now - goneAt >= PATIENCE_MS) {
-      const share = Math.round(100 * shareWell(move.moved, pods, now - STEADY_MS));
-      const why = `only ${share} % of the pods that command ${move.command} moved are as well as before${facts.commonOf(move.moved)}`;
-      next = opened({ ...next, moves: rest }, keys, { why, moved: move.moved }, facts);
-    } else if (move.goneAt === undefined) next = { ...next, moves: [...rest, { ...move, goneAt }] };
+  const rest = breaker.moves.filter((one) => one !== move);
+  const left = move.claims.filter((name) => claims.has(name));
+  const isGivenUp = left.length > 0 && !commands.some(({ id }) => id === move.command) && !left.some((name) => going.has(name));
+  if (isGivenUp) return { ...breaker, moves: rest };
+  const share = shareWell(move.moved, pods, now - STEADY_MS);
+  if (left.length > 0) return now - move.at >= SLOW_MS && share === 1 ? withProof(breaker, move) : breaker;
+  const { goneAt = now } = move;
+  if (now - goneAt < PATIENCE_MS) {
+    const seen = move.goneAt === undefined ? { ...breaker, moves: [...rest, { ...move, goneAt }] } : breaker;
+    return share >= MIN_WELL ? withProof(seen, move) : seen;
   }
-  return next;
+  const keys = keysOf(move, breaker);
+  if (share >= MIN_WELL) {
+    const proven = withProof({ ...breaker, moves: rest }, move);
+    return { ...proven, open: without(proven.open, keys), lost: without(proven.lost, keys) };
+  }
+  const why = `only ${Math.floor(100 * share)} % of the pods that command ${move.command} moved are as well as before${facts.commonOf(move.moved)}`;
+  const next = { ...breaker, moves: rest, proven: without(breaker.proven, Object.keys(move.targets)) };
+  return opened(next, keys, { why, moved: move.moved, pools: move.pools }, facts);
 }
 
-/** Without circuits whose pods are better, that a person has reset, or that have been closed for long. */
-function closed(breaker: CircuitBreaker, { now, nodePools }: BreakerFacts, isWell: (moved: MovedPods) => boolean): CircuitBreaker {
-  const over = Object.entries(breaker.open).flatMap(([key, { until, moved, reset }]) => {
-    const isBetter = Object.keys(moved).length > 0 && isWell(moved);
-    return isBetter || reset !== resetOf(key, nodePools) || now - until > MAX_WAIT_MS ? [key] : [];
+/** What a command's pods may open: its reason for its NodePools, and for an EC2NodeClass on which no pods were well. */
+function keysOf({ pools, reason, targets }: Move, { proven }: CircuitBreaker): readonly string[] {
+  const unproven = Object.keys(targets).filter((scope) => proven[scope] !== targets[scope]);
+  return [...new Set([...pools.map((pool) => ofPool(pool, reason)), ...unproven.map((scope) => `${scope}/${reason}`)])];
+}
+
+function withProof(breaker: CircuitBreaker, { targets }: Move): CircuitBreaker {
+  const isProven = Object.entries(targets).every(([scope, target]) => breaker.proven[scope] === target);
+  return isProven ? breaker : { ...breaker, proven: { ...breaker.proven, ...targets } };
+}
+
+/**
+ * Without circuits whose pods are better, that a person has reset, or that have been closed for long, and without what
+ * is known of nodes as they are no longer made.
+ */
+function refreshed(breaker: CircuitBreaker, facts: BreakerFacts): CircuitBreaker {
+  const { now, pods, targets } = facts;
+  const isCurrent = (scope: string, target: string): boolean => targets[scope] === target;
+  const proven = kept(breaker.proven, isCurrent);
+  const open = kept(breaker.open, (_, { until, moved, pools, reset }) => {
+    const isBetter = Object.keys(moved).length > 0 && shareWell(moved, pods, now - BETTER_MS) >= MIN_WELL;
+    return !isBetter && reset === resetOf(pools, facts) && now - until <= MAX_WAIT_MS;
   });
-  return over.length === 0 ? breaker : { ...breaker, open: without(breaker.open, over) };
+  const moves = breaker.moves.map((move) => {
+    const current = kept(move.targets, isCurrent);
+    return current === move.targets ? move : { ...move, targets: current };
+  });
+  const hasMoves = moves.some((move, i) => move !== breaker.moves[i]);
+  if (proven === breaker.proven && open === breaker.open && !hasMoves) return breaker;
+  return { ...breaker, proven, open, moves };
 }
 
-/** Why a reason stands still for a NodePool at `now`, ms; undefined when nodes may go. */
-export function circuitHold(
-  { open, moves, provenAt }: CircuitBreaker,
-  pool: string,
-  reason: DisruptionReason,
-  now: number,
-): { readonly why: string; readonly until?: number } | undefined {
-  const circuit = open[keyOf(pool, reason)];
-  if (circuit !== undefined && now < circuit.until) return circuit;
-  const isFirst = reason === "Drifted" && now - (provenAt[pool] ?? 0) > PROVEN_MS;
-  return isFirst && moves.some((move) => move.reason === reason && move.pools.includes(pool))
-    ? { why: "the pods of the first drifted node are waited for" }
-    : undefined;
+/** Why a NodePool's nodes stay. */
+interface CircuitHold {
+  readonly why: string;
+  /** ms since the epoch; absent where it is not known. */
+  readonly until?: number;
 }
+
+/** Why a reason is held for a NodePool at `now`, ms; undefined when nodes may go. */
+export function circuitHold(breaker: CircuitBreaker, pool: NodePool, reason: DisruptionReason, now: number): CircuitHold | undefined {
+  const { open, moves, proven } = breaker;
+  const scopes = scopesOf(pool);
+  for (const scope of scopes) {
+    const circuit = open[`${scope}/${reason}`];
+    if (circuit !== undefined && now < circuit.until) return circuit;
+  }
+  if (reason !== "Drifted") return undefined;
+  const first = scopes.find((scope) => proven[scope] === undefined && moves.some(({ targets }) => Object.hasOwn(targets, scope)));
+  return first === undefined ? undefined : { why: `the pods of the first drifted node of ${first} are waited for` };
+}
+
+/** A circuit that is open, and what it holds. */
+interface Opened extends OpenCircuit {
+  /** "NodePool/NAME" or "EC2NodeClass/NAME". */
+  readonly scope: string;
+  readonly reason: string;
+}
+
+/** The circuits that are open at `now`, ms. */
+export const openCircuits = ({ open }: Pick<CircuitBreaker, "open">, now: number): readonly Opened[] =>
+  Object.entries(open).flatMap(([key, circuit]) => (now < circuit.until ? [{ ...circuit, ...namesIn(key) }] : []));
+
+/** Scope and reason of a circuit, by its key. */
+export function namesIn(key: string): Pick<Opened, "scope" | "reason"> {
+  const cut = key.lastIndexOf("/");
+  return { scope: key.slice(0, cut), reason: key.slice(cut + 1) };
+}
+
+/** "Disruption reason Drifted is held for NodePool/default until 10:42 UTC: …". */
+export const circuitText = ({ scope, reason, until, why }: Pick<Opened, "scope" | "reason" | "until" | "why">): string =>
+  `Disruption reason ${reason} is held for ${scope} until ${new Date(until).toISOString().slice(11, 16)} UTC: ${why}`;
 
 const LOOK_MS = 30_000;
+const SLOW_LOOK_MS = 5 * MINUTE_MS;
 
 /** When pods are looked at next, or a circuit closes, ms since the epoch; Infinity when nothing is waited for. */
-export function nextCircuitLookAt({ moves, open }: CircuitBreaker, now: number): number {
-  const look = moves.length === 0 ? [] : [(Math.floor(now / LOOK_MS) + 1) * LOOK_MS];
-  return Math.min(Number.POSITIVE_INFINITY, ...look, ...Object.values(open).flatMap(({ until }) => (until > now ? [until] : [])));
+export function nextCircuitLookAt({ moves, open, proven }: CircuitBreaker, now: number): number {
+  const looks = moves.map(({ at, goneAt, targets }) => {
+    const isWaitedFor = Object.keys(targets).some((scope) => proven[scope] === undefined);
+    if (goneAt !== undefined && !isWaitedFor) return goneAt + PATIENCE_MS;
+    const period = now - at < SLOW_MS || goneAt !== undefined ? LOOK_MS : SLOW_LOOK_MS;
+    return (Math.floor(now / period) + 1) * period;
+  });
+  const ends = Object.values(open).flatMap(({ until }) => (until > now ? [until] : []));
+  return Math.min(Number.POSITIVE_INFINITY, ...looks, ...ends);
 }

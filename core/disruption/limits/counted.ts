@@ -21,11 +21,10 @@ export function countedIn({ method, reason, candidates }: CommandRecord, pools: 
 }
 
 /** Whether the circuit breaker holds a command: since it was decided, pods of a NodePool have been seen to be worse. */
-export function isHeld(command: CommandRecord, breaker: CircuitBreaker | undefined, now: number): boolean {
+export function isHeld(command: CommandRecord, pools: readonly NodePool[], now: number, breaker: CircuitBreaker | undefined): boolean {
   if (breaker === undefined || !isCountedMethod(command.method)) return false;
-  return command.candidates.some(
-    ({ nodePool, pods }) => pods.length > 0 && circuitHold(breaker, nodePool, command.reason, now) !== undefined,
-  );
+  const moving = new Set(command.candidates.flatMap(({ nodePool, pods }) => (pods.length > 0 ? [nodePool] : [])));
+  return pools.some((pool) => moving.has(pool.metadata.name) && circuitHold(breaker, pool, command.reason, now) !== undefined);
 }
 
 /** Whether the rate leaves less than a command takes: since it was decided, others have used it. */

@@ -30,7 +30,7 @@ export function runWithinLimits(
   const free = candidates.filter((candidate) => {
     const { node, nodeClaim, nodePool, reschedulable } = candidate;
     const { name } = nodePool.metadata;
-    const hold = reschedulable.length > 0 ? circuitHold(breaker, name, reason, now) : undefined;
+    const hold = reschedulable.length > 0 ? circuitHold(breaker, nodePool, reason, now) : undefined;
     if (hold === undefined) return true;
     const { why, until = Number.POSITIVE_INFINITY } = hold;
     if (isEligible(method, candidate, now))

@@ -66,7 +66,7 @@ export function describeBlocked(blocked: Blocked): string {
     case "RateReached":
       return `The cluster's disruption rate (DISRUPTION_RATE) is used up: ${blocked.limit} nodes in ${span(blocked.windowMs)}; the next one goes at ${rfc3339(blocked.until)}, or as soon as the pods that moved are well`;
     case "CircuitOpen":
-      return `Disruption reason ${blocked.disruption} stands still for NodePool ${blocked.nodePool}${Number.isFinite(blocked.until) ? ` until ${rfc3339(blocked.until)}` : ""}: ${blocked.why}`;
+      return `Disruption reason ${blocked.disruption} is held for NodePool ${blocked.nodePool}${Number.isFinite(blocked.until) ? ` until ${rfc3339(blocked.until)}` : ""}: ${blocked.why}`;
     case "PodsUnplaced":
       return `not all pods would schedule, ${blocked.errors
         .slice(0, MAX_LISTED)

@@ -1,3 +1,4 @@
+import { circuitText } from "../../disruption/limits/circuit-breaker.ts";
 import { subjectOf } from "../../history/keys.ts";
 import { span } from "../../lib/duration.ts";
 import type { TriedInstead } from "../../model/command-record.ts";
@@ -56,6 +57,10 @@ export function sentenceOf(entry: HistoryEntry): string {
       return pauseText(entry.pause);
     case "Resumed":
       return `resumed by ${entry.source === "table" ? entry.by : "deletion of the ConfigMap"}, ${span(entry.at - entry.pausedAt)} after the pause began`;
+    case "CircuitOpened":
+      return circuitText(entry);
+    case "CircuitClosed":
+      return `Disruption reason ${entry.reason} is held no longer for ${entry.scope}`;
   }
 }
 
@@ -151,6 +156,9 @@ export function titleOf(entry: HistoryEntry): string {
     case "Paused":
     case "Resumed":
       return `cluster/${entry.cluster}`;
+    case "CircuitOpened":
+    case "CircuitClosed":
+      return entry.scope.toLowerCase();
     default:
       return `nodeclaim/${entry.nodeClaim}`;
   }
@@ -167,6 +175,9 @@ export function poolsOf(entry: HistoryEntry): readonly string[] {
     case "Paused":
     case "Resumed":
       return [];
+    case "CircuitOpened":
+    case "CircuitClosed":
+      return entry.nodePools;
     case "PodsNominated":
       return entry.nodePool === "" ? [] : [entry.nodePool];
     default:

@@ -8,7 +8,7 @@ import type { CostPoint, PastEvent, PastOverview, PastPool } from "./types.ts";
 const TOLD: ReadonlySet<HistoryEntry["type"]> = new Set([
   ...(["Planned", "LaunchFailed", "Adopted", "Disrupted", "DisruptionFailed"] as const),
   ...(["Terminating", "Hastened", "Removed", "Collected", "PodsWaited", "PodsNominated"] as const),
-  ...(["Paused", "Resumed"] as const),
+  ...(["Paused", "Resumed", "CircuitOpened", "CircuitClosed"] as const),
 ]);
 
 /** Events that a page lists; the command `history` has all. */

@@ -20,8 +20,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/limits/circuit-breaker.ts",
-        find: "} else if (now - goneAt >= PATIENCE_MS) {",
-        replace: "} else if (now - goneAt >= 99 * PATIENCE_MS) {",
+        find: "if (now - goneAt < PATIENCE_MS) {",
+        replace: "if (now - goneAt < 99 * PATIENCE_MS) {",
       },
     ],
     foundBy: "unit",
@@ -33,8 +33,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/limits/circuit-breaker.ts",
-        find: 'const isFirst = reason === "Drifted" && now',
-        replace: 'const isFirst = reason === "Underutilized" && now',
+        find: 'if (reason !== "Drifted") return undefined;',
+        replace: "if (reason) return undefined;",
       },
     ],
     foundBy: "unit",

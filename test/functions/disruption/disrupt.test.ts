@@ -31,17 +31,19 @@ async function twoFullNodes(disruption: object) {
   return { lab, pool, calls };
 }
 
-/** A NodePool, and a Deployment whose pod fills a node of it. */
+/** A NodePool with its EC2NodeClass, and a Deployment whose pod fills a node of it. */
 function poolWithPod(name: string, generation: string): readonly ApiObject[] {
   const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
   const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption: { consolidateAfter: "Never", budgets: [{ nodes: "2" }] } });
-  const { template, ...spec } = pool["spec"] as { readonly template: object };
-  const labelled = { ...template, metadata: { labels: { team: name, generation } } };
+  const { template, ...spec } = pool["spec"] as { readonly template: { readonly spec: { readonly nodeClassRef: object } } };
+  const nodeClassRef = { ...template.spec.nodeClassRef, name };
+  const labelled = { spec: { ...template.spec, nodeClassRef }, metadata: { labels: { team: name, generation } } };
   const made = deployment(1, { cpu: "1500m" });
   const { template: podTemplate, ...rest } = made["spec"] as { readonly template: { readonly spec: object } };
   const labels = { app: name };
   const own = { metadata: { labels }, spec: { ...podTemplate.spec, nodeSelector: { team: name } } };
   return [
+    { ...NODE_CLASS, metadata: { ...NODE_CLASS.metadata, name } },
     { ...pool, metadata: { name }, spec: { ...spec, template: labelled } },
     { ...made, metadata: { name, namespace: "default" }, spec: { ...rest, selector: { matchLabels: labels }, template: own } },
   ];
@@ -54,7 +56,6 @@ async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
   const apply = (generation: string): void => {
     for (const name of ["one", "two"]) for (const object of poolWithPod(name, generation)) lab.world.apply(object);
   };
-  lab.world.apply(NODE_CLASS);
   apply("1");
   await clock.run({ until: clock.now() + 5 * MINUTE_MS });
   apply("2");
