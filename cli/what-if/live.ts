@@ -2,6 +2,8 @@ import { BUNDLED_REGIONS, bundledCatalogue } from "#adapters/catalogue/bundled.t
 import { kubernetesClient } from "#adapters/kubernetes/client.ts";
 import { readOnly } from "#adapters/kubernetes/read-only.ts";
 import { httpsTransport } from "#adapters/kubernetes/transport.ts";
+import { readCircuits } from "#adapters/store/circuit-breaker.ts";
+import { CLOSED, circuitText, openCircuits } from "#core/disruption/limits/circuit-breaker.ts";
 import type { HistoryEntry, HistoryRange } from "#core/model/history-entry.ts";
 import { KARPENTER_LEASE, runningKarpenter } from "#core/model/karpenter-lease.ts";
 import { REGION, ZONE } from "#core/model/labels.ts";
@@ -10,6 +12,7 @@ import type { EC2NodeClass } from "#core/model/node-class.ts";
 import type { UnavailableOffering } from "#core/model/unavailable-offering.ts";
 import type { Catalogue } from "#core/offerings/catalogue.ts";
 import { heldReservations } from "#core/offerings/reservations.ts";
+import { isInForce, pauseText } from "#core/pause/pause.ts";
 import { RefusedError } from "#core/ports/errors.ts";
 import type { Kind } from "#core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "#core/ports/node-claim-store.ts";
@@ -19,6 +22,8 @@ import { instanceTypesFor } from "#functions/shared/instance-types.ts";
 import { ProcessMemory } from "#functions/shared/process-memory.ts";
 import { DEFAULT_SETTINGS } from "#functions/wiring/settings.ts";
 import { explained, type KubeconfigCluster, kubeconfigCluster } from "#installer/account/kubeconfig.ts";
+import type { ClusterApi, KubeObject } from "#installer/account/ports.ts";
+import { readPauses } from "#installer/pause/read.ts";
 import { ConfigError } from "#settings/config.ts";
 import type { Settings } from "#settings/setting-table.ts";
 import { InputError } from "#terminal/input-error.ts";
@@ -106,6 +111,7 @@ export async function liveSource(
       : [
           "Karpenter itself runs in this cluster and decides there; what is said of decisions is what karpenter-serverless would do in its place",
         ]),
+    ...(await holdsOf(cluster.name, deps)),
     ...(catalogue.spot ? [] : [`no spot prices are known here, so those of on-demand stand in; ${whereSpot}`]),
   ];
   const from = `${counted(snapshot.nodes.length, "node")}, prices of ${catalogue.region} as of ${catalogue.asOf}`;
@@ -119,6 +125,20 @@ export async function liveSource(
     knowsClasses: true,
     remarks,
   };
+}
+
+/** What holds disruption or launches, a sentence each, as the stack's table and the cluster say; none without a table. */
+async function holdsOf(cluster: string, { kubernetes, store: { getDocument }, now }: ClusterStateDeps): Promise<readonly string[]> {
+  if (getDocument === undefined) return [];
+  const find = ({ metadata: { name, namespace } }: KubeObject) => kubernetes.get("ConfigMap", name, namespace);
+  const [pauses, circuits = CLOSED] = await Promise.all([
+    readPauses(cluster, { store: { getDocument }, api: { find: find as ClusterApi["find"] }, now: now() }),
+    readCircuits(cluster, { store: { getDocument } }),
+  ]);
+  return [
+    ...pauses.flatMap((pause) => (isInForce(pause, now()) ? [pauseText(pause)] : [])),
+    ...openCircuits(circuits, now()).map(circuitText),
+  ];
 }
 
 /** Objects of a kind that the cluster may not have, or that the user may not read. */

@@ -1,9 +1,11 @@
+import type { CircuitBreaker } from "#core/disruption/limits/circuit-breaker.ts";
 import type { Pause } from "#core/model/pause.ts";
 import { type ClusterObjects, clusterObjects } from "../account/objects.ts";
 import type { InstallationPorts, LoggedError } from "../account/ports.ts";
 import { isSwept, partsOf, type StackParts } from "../account/stack-parts.ts";
 import type { StackState } from "../account/stack-state.ts";
 import { notifyUrls } from "../account/webhook.ts";
+import { observedCircuits } from "./circuits.ts";
 import { type InClusterFacts, LEAST_ALLOCATED, type Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
 import { observedPauses } from "./paused.ts";
@@ -38,6 +40,7 @@ export interface State {
   readonly webhook: Observed<readonly string[] | undefined>;
   readonly inCluster: Observed<InClusterFacts>;
   readonly pauses: Observed<readonly Pause[]>;
+  readonly circuits: Observed<CircuitBreaker>;
   readonly objects: Observed<ClusterObjects>;
   /** How kube-scheduler scores nodes (ClusterFacts.scoring). */
   readonly scoring: Observed<string>;
@@ -90,6 +93,7 @@ export async function observeState(
       },
     ),
     pauses: await observedPauses(cluster, stack, { clusterApi, records, now: clock }),
+    circuits: await observedCircuits(cluster, stack, { records }),
     prices: table === undefined ? { error: "there is no table" } : await observed(inspector.pricesAsOf(table)),
   };
 }

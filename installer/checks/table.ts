@@ -3,6 +3,7 @@
 
 import * as adoption from "./adoption.ts";
 import type { AdoptionFacts } from "./adoption-facts.ts";
+import { heldReasons } from "./circuits.ts";
 import * as health from "./health.ts";
 import * as installation from "./installation.ts";
 import * as live from "./live.ts";
@@ -48,6 +49,7 @@ export const CHECKS: readonly Check[] = [
   { name: "stack", install: preFlight.wantedStack, status: (seen) => stack(seen), doctor: (seen) => stack(seen), adopt: adoption.stack },
   { name: "its place in the stack", status: servedLine, doctor: servedLine },
   { name: "pause", status: paused, doctor: paused },
+  { name: "circuit breaker", status: heldReasons },
   { name: "functions", status: health.functions },
   { name: "dead-letter queues", status: health.deadLetters },
   { name: "sweep", status: health.sweep },

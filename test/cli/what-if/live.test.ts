@@ -105,6 +105,25 @@ it("under the cap of a stack, what its other clusters cost is read from the tabl
   expect(savedSource(source)).toMatchObject({ maxPricePerHour: 17 });
 });
 
+it("a cluster of a stack says first what holds it: pauses, and the circuit breaker", async () => {
+  const at = NOW - 60_000;
+  const open = { until: NOW + 60_000, trips: 1, why: "only 50 % are as well", moved: {}, pools: ["default"], reset: "" };
+  const documents: Readonly<Record<string, object>> = {
+    "pause/prod": { pause: { source: "table", at, by: "arn:aws:iam::1:user/ann", reason: "AMI" } },
+    "circuit-breaker/prod": { moves: [], open: { "NodePool/default/Drifted": open }, proven: {}, lost: {} },
+  };
+  const getDocument = async (name: string) =>
+    documents[name] && { version: "1", bytes: new TextEncoder().encode(JSON.stringify(documents[name])) };
+  const { asked, send } = server();
+  const none: Transport = async (request) => (request.path.includes("configmaps") ? { status: 404, body: "" } : send(request));
+  const { remarks } = await read(none, {}, { ...NO_STORE, getDocument });
+  expect(remarks.slice(0, 2)).toEqual([
+    expect.stringMatching(/^disruption and launches are paused by arn:aws:iam::1:user\/ann since .*: AMI$/),
+    expect.stringMatching(/^Disruption reason Drifted is held for NodePool\/default until \d\d:\d\d UTC: only 50 % are as well$/),
+  ]);
+  expect(new Set(asked.map(({ method }) => method))).toEqual(new Set(["GET"]));
+});
+
 it("settings name a cluster, and a context may be its ARN", () => {
   expect(clusterOfContext("arn:aws:eks:us-west-2:111122223333:cluster/prod")).toBe("prod");
   expect(clusterOfContext("kind-prod")).toBe("kind-prod");

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { keepCircuits } from "#adapters/store/circuit-breaker.ts";
 import { span } from "#installer/checks/ago.ts";
 import { compared } from "#installer/checks/stack.ts";
 import { status } from "#installer/checks/status.ts";
@@ -12,6 +13,19 @@ const run = (world: Installed, json = false) => status({ ...OPTIONS, json }, wor
 const set = (world: Installed, changed: Partial<Installed>): void => void Object.assign(world, changed);
 
 describe("status", () => {
+  it("says which reason the circuit breaker holds, and how a person ends it", async () => {
+    const world = new Installed();
+    const open = { until: Date.now() + 10 ** 12, trips: 1, why: "only 50 % are as well", moved: {}, pools: ["default"], reset: "" };
+    const breaker = { moves: [], open: { "NodePool/default/Drifted": open }, proven: {}, lost: {} };
+    await keepCircuits("c1", breaker, world.records, 1);
+    const { output, isUsable } = await run(world);
+    expect(isUsable).toBe(true);
+    expect(output).toMatch(
+      /note {3}circuit breaker: Disruption reason Drifted is held for NodePool\/default until .*: only 50 % are as well;/,
+    );
+    expect(output).toMatch(/kubectl annotate nodepool default karpenter-serverless\/circuit-reset=\d+ --overwrite ends it/);
+  });
+
   it("an installation that works is told on one screen, and is exit code 0", async () => {
     const { output, isUsable } = await run(new Installed());
     expect(isUsable).toBe(true);
