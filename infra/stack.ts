@@ -107,6 +107,7 @@ export class AutoscalerStack extends Stack {
     });
     // Said, so that a table of an older release is changed: in place, and while it is read and written.
     if (key === undefined && table.node.defaultChild instanceof CfnTable) table.node.defaultChild.sseSpecification = { sseEnabled: false };
+    // Whole records: docs/decisions/0030-the-index-keeps-whole-records.md.
     table.addGlobalSecondaryIndex({
       indexName: "byInstance",
       partitionKey: { name: "instanceId", type: AttributeType.STRING },
