@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, RemovalPolicy, type Stack, Tags } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
-import { PolicyStatement, type Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { CfnManagedPolicy, PolicyStatement, type Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
   Architecture,
@@ -87,8 +87,12 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
   });
   // Of functions only, which an upgrade changes anyway: a tag of the stack would change each of its resources.
   Tags.of(made).add("app.kubernetes.io/version", VERSION);
+  if (!(made.node.defaultChild instanceof CfnFunction)) throw new Error(`${functionName} is not a CfnFunction`);
   // The L2 construct requires a Vpc that is looked up; ids suffice here.
-  if (vpc !== undefined && made.node.defaultChild instanceof CfnFunction) made.node.defaultChild.vpcConfig = vpc;
+  if (vpc !== undefined) made.node.defaultChild.vpcConfig = vpc;
+  // The property Role orders the role already; only its managed policies are named by nothing else.
+  const policies = made.role?.node.findAll().filter((part) => part instanceof CfnManagedPolicy) ?? [];
+  made.node.defaultChild.addOverride("DependsOn", policies.length > 0 ? policies.map((policy) => stack.getLogicalId(policy)) : undefined);
   return made;
 }
 

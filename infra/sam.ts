@@ -24,7 +24,6 @@ interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly Metadata?: unknown;
-  readonly DependsOn?: readonly string[] | string;
 }
 
 /** The stack as a SAM template whose functions' code is next to it, in a folder per function. */
@@ -66,12 +65,10 @@ function asSam(resource: Resource, stackName: string): object {
   if (resource.Type !== "AWS::Lambda::Function") {
     return resource;
   }
-  // The property Role already implies the dependency on the role.
-  const { DependsOn: _dependsOn, ...rest } = resource;
   const { Code: _code, Tags, ...properties } = resource.Properties ?? {};
   const tags = (Tags ?? []) as readonly { readonly Key: string; readonly Value: string }[];
   return {
-    ...rest,
+    ...resource,
     Type: "AWS::Serverless::Function",
     Properties: {
       ...properties,

@@ -296,6 +296,15 @@ describe("the stack", () => {
   });
 });
 
+it("a resource waits for no other that its properties name already", () => {
+  const repeated = Object.entries(
+    template.toJSON()["Resources"] as Record<string, { Properties?: unknown; DependsOn?: string | string[] }>,
+  ).flatMap(([id, { Properties, DependsOn = [] }]) =>
+    list(DependsOn).flatMap((other) => (JSON.stringify(Properties).includes(`"Fn::GetAtt":["${other}"`) ? [`${id}: ${other}`] : [])),
+  );
+  expect(repeated).toEqual([]);
+});
+
 describe("least privilege", () => {
   it.for(FUNCTION_NAMES)("%s has no wildcard action, and all resources only for actions without resources", (name) => {
     expect(statementsOf(name).length).toBeGreaterThan(0);
@@ -396,6 +405,7 @@ describe("settings", () => {
       "fifty",
     );
     expect(Object.keys(many.findResources("AWS::IAM::ManagedPolicy")).length).toBeGreaterThan(0);
+    many.hasResource("AWS::Lambda::Function", { DependsOn: Match.arrayWith([Match.stringLikeRegexp("^LifecycleRoleMore0")]) });
     many.hasResourceProperties("AWS::Lambda::EventSourceMapping", { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 100 } });
   });
 
