@@ -1,3 +1,4 @@
+import { LAUNCH_UNLISTED_MS } from "../launch/attempt.ts";
 import { isTrue } from "../model/conditions.ts";
 import { type Instance, instanceIdOf } from "../model/instance.ts";
 import { TERMINATION_FINALIZER } from "../model/labels.ts";
@@ -104,12 +105,14 @@ export function withoutMachine({ records, nodes, instances }: Inventory): readon
 
 /**
  * Why a record of `withoutMachine` ends, given what EC2 says of its instance; undefined when it stays. That EC2 does
- * not know an instance is enough only once its node was registered: before that it may be too young to be known.
+ * not know an instance is enough only once its node was registered and EC2 must list the launch: a node may register
+ * earlier.
  */
 export function lossOf(
-  { name }: NodeClaimRecord,
-  { found, claims }: { readonly found: Instance | undefined; readonly claims: readonly NodeClaim[] },
+  { name, launchedAt = 0 }: NodeClaimRecord,
+  { found, claims, now }: Pick<Inventory, "claims" | "now"> & { readonly found: Instance | undefined },
 ): "garbage_collected" | "instance_terminated" | undefined {
+  if (found === undefined && now - launchedAt < LAUNCH_UNLISTED_MS) return undefined;
   if (found !== undefined && isAlive(found)) return undefined;
   const claim = claims.find(({ metadata }) => metadata.name === name);
   if (isTrue(claim?.status?.conditions, "Registered")) return "garbage_collected";

@@ -48,7 +48,7 @@ async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise
   const byId = new Map(instances.map((instance) => [instance.id, instance]));
   for (const record of suspects) {
     const { name, instance: { id = "" } = {} } = record;
-    const loss = lossOf(record, { found: byId.get(id), claims: inventory.claims });
+    const loss = lossOf(record, { ...inventory, found: byId.get(id) });
     if (loss === "instance_terminated") await interruptClaim(record, loss, deps);
     if (loss !== "garbage_collected") continue;
     if (await terminateClaim(name, loss, deps, { detail: `EC2 does not list ${id}` })) {

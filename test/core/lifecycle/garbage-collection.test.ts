@@ -125,7 +125,16 @@ describe("records without an instance", () => {
     { name: "not registered, and EC2 does not know the instance yet: kept", claims: [young], found: undefined, want: undefined },
     { name: "not registered, and the instance is ended: given up", claims: [young], found: "shutting-down", want: "instance_terminated" },
   ] as const)("$name", ({ claims, found, want }) => {
-    expect(lossOf(up, { found: found && machine({ state: found }), claims })).toBe(want);
+    expect(lossOf(up, { found: found && machine({ state: found }), claims, now: NOW })).toBe(want);
+  });
+
+  it.for([
+    { name: "59 seconds after its launch: kept", ageMs: MINUTE - 1_000, found: undefined, want: undefined },
+    { name: "a minute after its launch: given up", ageMs: MINUTE, found: undefined, want: "garbage_collected" },
+    { name: "ended within the minute: given up", ageMs: MINUTE - 1_000, found: "terminated", want: "garbage_collected" },
+  ] as const)("registered, and EC2 does not list the instance $name", ({ ageMs, found, want }) => {
+    const launched = { ...up, launchedAt: NOW - ageMs };
+    expect(lossOf(launched, { found: found && machine({ state: found }), claims: [REGISTERED_CLAIM], now: NOW })).toBe(want);
   });
 
   it.for([

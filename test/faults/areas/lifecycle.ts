@@ -370,6 +370,19 @@ export const FAULTS: readonly Fault[] = [
     within: GARBAGE,
   },
   {
+    name: "unlisted-young",
+    rule: "a NodeClaim whose node has registered stays while EC2 need not list its launch yet",
+    edits: [
+      {
+        file: "core/lifecycle/garbage-collection.ts",
+        find: "found === undefined && now - launchedAt < LAUNCH_UNLISTED_MS",
+        replace: "false",
+      },
+    ],
+    foundBy: "unit",
+    within: GARBAGE,
+  },
+  {
     name: "accident",
     rule: "when more than half of the NodeClaims vanish at once, their instances are held",
     edits: [{ file: "core/lifecycle/garbage-collection.ts", find: "lost.length * 2 > all", replace: "lost.length > all" }],
