@@ -1,0 +1,15 @@
+import { drawScript } from "./draw/script.ts";
+import { play } from "./play.ts";
+import { headline } from "./reproduction.ts";
+const [seed, world] = process.argv.slice(2);
+const script = drawScript(Number(seed), 45, world as any);
+console.log(JSON.stringify({ ...script, events: undefined, objects: undefined }));
+const by = new Map<string, number>();
+const { START } = await import("./story.ts");
+let lab: any;
+const minute = new Map<number, number>();
+const reasons = new Map<string, number>();
+const out = await play(script, { onStart: (l) => { lab = l; }, onLog: (r: any) => { if (/failed/.test(r.message) && reasons.size < 400) { const kk = JSON.stringify(r.fields).replace(/[0-9a-f]{8}-[0-9a-f-]+/g, ""); reasons.set(kk.slice(0, 300), (reasons.get(kk.slice(0, 300)) ?? 0) + 1); } const k = `${r.fields?.controller} ${r.message} ${r.fields?.reason ?? ""}`; reasons.set(k, (reasons.get(k) ?? 0) + 1); }, onEnd: (l: any) => { console.log([...l.calls].filter(([c]) => /^store/.test(c)).sort((a: any, b: any) => b[1] - a[1]).slice(0, 30)); console.log(l.invocations); } });
+console.log(headline(script, out));
+console.log([...reasons].sort((a, b) => b[1] - a[1]).slice(0, 25));
+for (const e of script.events) console.log(JSON.stringify(e).slice(0, 200));
