@@ -106,13 +106,17 @@ function withDefaultTolerations(tolerations: unknown): unknown {
 function nodePoolDefaults(pool: ApiObject): ApiObject {
   const spec = fields(pool.spec);
   const template = fields(spec["template"]);
-  const disruption = spec["disruption"] === undefined ? { consolidateAfter: "0s" } : fields(spec["disruption"]);
   return {
     ...pool,
     spec: {
       ...spec,
       template: { ...template, spec: { expireAfter: "720h", ...fields(template["spec"]) } },
-      disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized", budgets: [{ nodes: "10%" }], ...disruption },
+      disruption: {
+        consolidateAfter: "0s",
+        consolidationPolicy: "WhenEmptyOrUnderutilized",
+        budgets: [{ nodes: "10%" }],
+        ...fields(spec["disruption"]),
+      },
     },
   };
 }

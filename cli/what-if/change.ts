@@ -83,7 +83,7 @@ function setBudget(text: string, draft: ChangeDraft): void {
   if (nodes === "") throw new InputError(`--budget ${text}: write POOL=NODES, as in default=20% or default=3`);
   const pools = name === undefined ? [...draft.pools.values()] : [poolNamed(name, draft)];
   for (const pool of pools) {
-    const disruption = { consolidateAfter: "0s", ...pool.spec.disruption, budgets: [{ nodes }] };
+    const disruption = { ...pool.spec.disruption, budgets: [{ nodes }] };
     const changed = { ...pool, spec: { ...pool.spec, disruption } };
     const problems = manifestProblems({ ...changed, apiVersion: "karpenter.sh/v1", kind: "NodePool" });
     const problem = problems.find(({ path }) => path.join(".").startsWith("spec.disruption.budgets"));

@@ -3,8 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../lib/json.ts";
 /**
  * The object with the defaults of its v1 kind; the same object when none is missing. The schemas of our CRDs hold most
  * defaults too. The API server, however, applies only the defaults of the submitted version, which may be v1beta1, and
- * other CRDs may be installed. Only this function fills in `consolidateAfter` of a disruption block without it: the
- * schema refuses such a block as Karpenter 1.14 does, later Karpenter versions fill it in.
+ * other CRDs may be installed: those of Karpenter 1.14 refuse a disruption block without `consolidateAfter`.
  *
  * Values that follow from other fields (a family from its alias, devices from a family) are not written, because they
  * would contradict the next edit of these fields. A field that has not the expected shape is left for the schema to

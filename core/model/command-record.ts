@@ -4,7 +4,7 @@ import type { PlannedNodeClaim } from "./plan.ts";
  * Why nodes are disrupted: the reasons that NodePool budgets name, and "Asleep", which their schema does not know: only
  * budgets without reasons count for it.
  */
-export type DisruptionReason = "Empty" | "Underutilized" | "Drifted" | "Asleep";
+export type DisruptionReason = "Empty" | "Underutilized" | "Drifted" | "Unhealthy" | "Asleep";
 
 /** A set of nodes that was tried beside the chosen one. */
 export interface TriedInstead {

@@ -31,12 +31,12 @@ export interface Budget {
   readonly nodes: string;
   readonly schedule?: string;
   readonly duration?: string;
-  readonly reasons?: readonly ("Underutilized" | "Empty" | "Drifted")[];
+  readonly reasons?: readonly ("Underutilized" | "Empty" | "Drifted" | "Unhealthy")[];
 }
 
 export interface Disruption {
-  /** A Go duration or "Never". */
-  readonly consolidateAfter: string;
+  /** A Go duration or "Never"; 0s when absent. */
+  readonly consolidateAfter?: string;
   readonly consolidationPolicy?: "WhenEmpty" | "WhenEmptyOrUnderutilized" | "Balanced";
   readonly budgets?: readonly Budget[];
 }

@@ -217,7 +217,7 @@ const nodePools: readonly Sample[] = [
     object: nodePool({ template: { terminationGracePeriod: "Never" } }),
     refused: "should match",
   },
-  { name: "disruption of nothing", object: disrupting({}), refused: "consolidateAfter: Required" },
+  { name: "disruption of nothing", object: disrupting({}) },
   { name: "consolidateAfter Never", object: disrupting({ consolidateAfter: "Never" }) },
   {
     name: "a policy of v1beta1",
@@ -227,6 +227,7 @@ const nodePools: readonly Sample[] = [
   { name: "policy Balanced", object: disrupting({ consolidateAfter: "0s", consolidationPolicy: "Balanced" }) },
   { name: "a budget of nothing", object: disrupting({ consolidateAfter: "0s", budgets: [] }) },
   { name: "a nightly budget", object: budgeting({ nodes: "0", schedule: "0 9 * * mon-fri", duration: "8h", reasons: ["Drifted"] }) },
+  { name: "a budget of node repair", object: budgeting({ nodes: "1", reasons: ["Unhealthy"] }) },
   { name: "a daily budget", object: budgeting({ nodes: "100%", schedule: "@daily", duration: "10h30m0s" }) },
   { name: "a budget without a number", object: budgeting({ reasons: ["Empty"] }) },
   { name: "a budget of 101%", object: budgeting({ nodes: "101%" }), refused: "should match" },

@@ -59,9 +59,8 @@ export function budgetLimit(pool: NodePool, reason: DisruptionReason, total: num
 export function strictestBudget(pool: NodePool, reason: DisruptionReason, total: number, now: number): Budget | undefined {
   const limit = budgetLimit(pool, reason, total, now);
   if (limit === Number.POSITIVE_INFINITY) return undefined;
-  const { consolidateAfter = "0s" } = pool.spec.disruption ?? {};
   return budgetsOf(pool).find((budget) => {
-    const alone = { ...pool, spec: { ...pool.spec, disruption: { ...pool.spec.disruption, consolidateAfter, budgets: [budget] } } };
+    const alone = { ...pool, spec: { ...pool.spec, disruption: { ...pool.spec.disruption, budgets: [budget] } } };
     return budgetLimit(alone, reason, total, now) === limit;
   });
 }

@@ -72,7 +72,7 @@ function withoutBudgets(pool: NodePool): NodePool {
   const { disruption } = pool.spec;
   const budgets = (disruption?.budgets ?? []).filter(({ reasons = [] }) => reasons.length === 0 || reasons.includes("Drifted"));
   const ofDrift = budgets.map((budget) => ({ ...budget, reasons: ["Drifted" as const] }));
-  return { ...pool, spec: { ...pool.spec, disruption: { consolidateAfter: "0s", ...disruption, budgets: ofDrift } } };
+  return { ...pool, spec: { ...pool.spec, disruption: { ...disruption, budgets: ofDrift } } };
 }
 
 function bindingBudgets({ method, candidates }: CommandRecord, { view }: DisruptionPlan): readonly BindingBudget[] {

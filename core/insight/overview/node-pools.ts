@@ -1,6 +1,5 @@
 import { budgetsOf, nextBudgetChange, poolBudgets, strictestBudget } from "../../disruption/cluster/budget.ts";
 import type { ClusterView } from "../../disruption/cluster/view.ts";
-import type { DisruptionReason } from "../../model/command-record.ts";
 import { SCHEDULE } from "../../model/labels.ts";
 import type { NodePool, Budget as WrittenBudget } from "../../model/node-pool.ts";
 import { addResources, parseResources } from "../../model/quantity.ts";
@@ -10,7 +9,7 @@ import { type NodeCosts, sumOfCosts } from "./costs.ts";
 import { units } from "./rooms.ts";
 import type { Budget, NodeOverview, PoolOverview } from "./types.ts";
 
-const REASONS: readonly DisruptionReason[] = ["Empty", "Underutilized", "Drifted", "Asleep"];
+const REASONS: readonly Budget["reason"][] = ["Empty", "Underutilized", "Drifted", "Asleep"];
 
 /** Resources whose usage is shown where a pool limits nothing. */
 const SHOWN = ["cpu", "memory"];

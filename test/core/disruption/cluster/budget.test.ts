@@ -43,11 +43,13 @@ it("a NodePool without budgets has 10%", () => {
 
 it("the strictest budget is the active one for the reason that allows least", () => {
   const drifted = { nodes: "0", reasons: ["Drifted" as const] };
+  const unhealthy = { nodes: "1", reasons: ["Unhealthy" as const] };
   const [wide, narrow] = [{ nodes: "50%" }, { nodes: "2" }];
   const pool = nodePool("p", { budgets: [drifted, wide, narrow] });
   expect(strictestBudget(pool, "Empty", 10, NOW)).toEqual(narrow);
   expect(strictestBudget(pool, "Empty", 2, NOW)).toEqual(wide);
   expect(strictestBudget(pool, "Drifted", 10, NOW)).toEqual(drifted);
+  expect(strictestBudget(nodePool("p", { budgets: [wide, unhealthy] }), "Unhealthy", 10, NOW)).toEqual(unhealthy);
   expect(strictestBudget(nodePool("p", { budgets: [drifted] }), "Empty", 10, NOW)).toBeUndefined();
 });
 
