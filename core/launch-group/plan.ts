@@ -23,7 +23,7 @@ const JOIN_MS_PER_CLAIM = 10;
 const USUAL_ZONES = 3;
 
 /** Requested resources that a launch template depends on. */
-const RENDERED_REQUESTS = ["vpc.amazonaws.com/efa", "eks.amazonaws.com/nip-slots"];
+const RENDERED_REQUESTS = ["vpc.amazonaws.com/efa"];
 
 /**
  * Hash of all of a NodeClaim that its launch is rendered from, beside its name, its UID and how much it requests: two

@@ -32,9 +32,6 @@ import type { ClusterFacts } from "./user-data-input.ts";
 /** EC2's limit of templates in one CreateFleet; more expensive templates are left out. */
 const MAX_TEMPLATES = 50;
 
-/** The resource that a pod requests when it starts Nitro Enclaves. */
-const ENCLAVE = "eks.amazonaws.com/nip-slots";
-
 /** The inputs of a rendered launch. */
 export interface LaunchInput {
   readonly claim: NodeClaim;
@@ -215,7 +212,6 @@ function templateFor(
   const instance: InstanceSpec = {
     ...{ imageId: ami.id, userData, capacityType, efaInterfaces, dedicated },
     ipv6: isIpv6(cluster.clusterDns ?? cluster.serviceCidr),
-    enclaves: claim.spec.resources?.requests?.[ENCLAVE] !== undefined,
     ...(partition !== undefined && { partition }),
     ...(reservation ? { reservation } : reservedCapacity && { reservation: "none" as const }),
   };

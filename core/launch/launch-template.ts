@@ -15,7 +15,6 @@ export interface InstanceSpec {
   /** EFA interfaces that pods request. */
   readonly efaInterfaces: number;
   readonly ipv6: boolean;
-  readonly enclaves: boolean;
   /** The partition that the NodeClaim requires. */
   readonly partition?: number;
   readonly dedicated: boolean;
@@ -49,7 +48,7 @@ export function launchTemplate(nodeClass: EC2NodeClass, instance: InstanceSpec, 
     ...(instance.ipv6 && { ipv6: true as const }),
     ...(spec.connectionTracking && { connectionTracking: spec.connectionTracking }),
     ...(spec.cpuOptions?.nestedVirtualization && { nestedVirtualization: spec.cpuOptions.nestedVirtualization }),
-    ...(instance.enclaves && { enclaves: true as const }),
+    ...(spec.enclaveOptions?.enabled && { enclaves: true as const }),
     ...(status?.placementGroup && {
       placement: { groupId: status.placementGroup.id, ...(instance.partition !== undefined && { partition: instance.partition }) },
     }),

@@ -106,6 +106,8 @@ export interface EC2NodeClassSpec {
   /** IP prefixes that EC2 assigns to the primary interface at launch. */
   readonly ipPrefixCount?: number;
   readonly cpuOptions?: { readonly nestedVirtualization?: "enabled" | "disabled" };
+  /** Whether instances can start Nitro Enclaves. */
+  readonly enclaveOptions?: { readonly enabled: boolean };
   readonly context?: string;
 }
 

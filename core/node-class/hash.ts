@@ -3,7 +3,7 @@ import type { EC2NodeClass, MetadataOptions } from "../model/node-class.ts";
 import { amiFamilyOf } from "./family.ts";
 
 /**
- * Version of this hash's rules, different from Karpenter's "v5", because Karpenter hashes Go structs by reflection and
+ * Version of this hash's rules, different from Karpenter's "v5" and "v6", because Karpenter hashes Go structs by reflection and
  * that cannot be reproduced. A NodeClaim with a hash of another version counts as unknown, never as drifted.
  */
 export const NODE_CLASS_HASH_VERSION = "karpenter-serverless/v1";

@@ -11,6 +11,7 @@ export function suits(type: CatalogueType, { spec, status }: Pick<EC2NodeClass, 
   if (type.name.startsWith("a1.") && amiFamilyOf(spec) === "AL2023") return false;
   if (spec.networkInterfaces !== undefined && !haveRoom(type, spec.networkInterfaces, spec.ipPrefixCount ?? 0)) return false;
   if (spec.cpuOptions?.nestedVirtualization === "enabled" && !type.nestedVirtualization) return false;
+  if (spec.enclaveOptions?.enabled && !type.enclaves) return false;
   if (spec.connectionTracking !== undefined && type.hypervisor !== "nitro") return false;
   return !(status?.placementGroup?.strategy === "cluster" && type.withoutClusterPlacement);
 }

@@ -126,10 +126,13 @@ export function toRecord(type: CatalogueType): InstanceTypeRecord {
         ...(type.nvme !== undefined && { NvmeSupport: type.nvme ? "required" : "unsupported" }),
       },
     }),
-    EbsInfo:
-      type.ebsMbps === undefined
+    NitroEnclavesSupport: facts.NitroEnclavesSupport,
+    EbsInfo: {
+      ...facts.EbsInfo,
+      ...(type.ebsMbps === undefined
         ? { EbsOptimizedSupport: "unsupported" }
-        : { EbsOptimizedSupport: "default", EbsOptimizedInfo: { MaximumBandwidthInMbps: type.ebsMbps } },
+        : { EbsOptimizedSupport: "default", EbsOptimizedInfo: { MaximumBandwidthInMbps: type.ebsMbps } }),
+    },
     ...(type.gpus && {
       GpuInfo: {
         Gpus: type.gpus.map((g) => ({

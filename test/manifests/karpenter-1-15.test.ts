@@ -11,6 +11,18 @@ function read(name: string, spec: object, kind: string, apiVersion: string) {
   return loadManifests([path], {}).map(({ object }) => withDefaults(object, { priorityClass: () => undefined }).spec);
 }
 
+it("an EC2NodeClass may have enclaveOptions, with `enabled` in them", () => {
+  const spec = {
+    role: "r",
+    amiSelectorTerms: [{ alias: "al2023@latest" }],
+    subnetSelectorTerms: [{ id: "subnet-1a" }],
+    securityGroupSelectorTerms: [{ id: "sg-1a" }],
+  };
+  const of = (enclaveOptions: object) => read("class.json", { ...spec, enclaveOptions }, "EC2NodeClass", "karpenter.k8s.aws/v1");
+  expect(of({ enabled: true })).toMatchObject([{ enclaveOptions: { enabled: true } }]);
+  expect(() => of({})).toThrow(/enclaveOptions.*enabled/);
+});
+
 const template = {
   spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } },
 };

@@ -66,7 +66,7 @@ describe("which NodeClaims of a plan are launched together", () => {
     { name: "another label", other: { labels: { team: "blue" } } },
     { name: "a taint", other: { taints: [{ key: "x", effect: "NoSchedule" }] } as const },
     { name: "minValues", other: { requirements: [{ ...zones("a"), minValues: 1 }] } },
-    { name: "enclaves", other: { requests: { cpu: "1", "eks.amazonaws.com/nip-slots": "1" } } },
+    { name: "an EFA", other: { requests: { cpu: "1", "vpc.amazonaws.com/efa": "1" } } },
   ])("NodeClaims are not alike that differ by $name", ({ other }) => {
     expect(launchHash(intent("b", other).manifest)).not.toBe(launchHash(intent("a").manifest));
   });

@@ -32,6 +32,13 @@ describe("renderLaunch", () => {
     expect(launched({ nodeClass: nodeClass({ spec: { tags: { Name: "web" } } }) }).request.tags["Name"]).toBe("web");
   });
 
+  it("enclaves are on in the templates of a NodeClass that asks for them, and their types support them", () => {
+    const made = nodeClass({ spec: { enclaveOptions: { enabled: true } } });
+    const { templates } = launched({ nodeClass: made, instanceTypes: typesOf({ nodeClass: made }) });
+    expect(new Set(templates.map(({ enclaves }) => enclaves))).toEqual(new Set([true]));
+    expect(launched().templates.some(({ enclaves }) => enclaves)).toBe(false);
+  });
+
   it("one request for several NodeClaims names their group, their number and no NodeClaim, and their own zone first", () => {
     const group = { id: "g.1", count: 7, requests: { cpu: "3" }, zoneTurn: 1 };
     const { request } = launched({ group });

@@ -163,6 +163,8 @@ describe("nodeClassHash", () => {
     { name: "the family", spec: { amiFamily: "Custom" }, same: false },
     { name: "kubelet settings", spec: { kubelet: { maxPods: 3 } }, same: false },
     { name: "selectors", spec: { subnetSelectorTerms: [{ id: "subnet-1" }], amiSelectorTerms: [{ alias: "al2023@v1" }] }, same: true },
+    { name: "enclaves", spec: { enclaveOptions: { enabled: true } }, same: false },
+    { name: "no enclaves, spelt out", spec: { enclaveOptions: { enabled: false } }, same: true },
     { name: "zero values", spec: { detailedMonitoring: false, tags: {}, blockDeviceMappings: [] }, same: true },
     { name: "the defaults, spelt out", spec: { metadataOptions: { httpTokens: "required" } }, same: true },
   ])("the hash of a NodeClass after a change of $name is the same: $same", ({ spec, same }) => {

@@ -50,10 +50,13 @@ export function expandType(type: CatalogueType): InstanceTypeInfo {
           },
         }
       : {}),
-    EbsInfo:
-      type.ebsMbps === undefined
+    NitroEnclavesSupport: facts.NitroEnclavesSupport,
+    EbsInfo: {
+      ...facts.EbsInfo,
+      ...(type.ebsMbps === undefined
         ? { EbsOptimizedSupport: "unsupported" }
-        : { EbsOptimizedSupport: "default", EbsOptimizedInfo: { MaximumBandwidthInMbps: type.ebsMbps } },
+        : { EbsOptimizedSupport: "default", EbsOptimizedInfo: { MaximumBandwidthInMbps: type.ebsMbps } }),
+    },
     NetworkInfo: {
       DefaultNetworkCardIndex: 0,
       MaximumNetworkCards: facts.NetworkCards.length,
