@@ -1,7 +1,7 @@
 import type { Gate, SettingName } from "#settings/setting-table.ts";
 
 /**
- * What every setting of Karpenter v1.14, and every setting of our own, does here, or why it has no effect.
+ * What every setting of Karpenter v1.15, and every setting of our own, does here, or why it has no effect.
  * docs/settings.md is made from these notes and from settings/setting-table.ts (settings-page.ts); a setting
  * or gate without its note does not compile.
  */
@@ -38,7 +38,6 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   FEATURE_GATES: "`Name=true,Other=false`; see below. Unknown gates are ignored",
   HISTORY_DAYS:
     "how many days the [history](history.md) is kept, which the commands `why`, `history` and `report` read; `0` keeps none. A shorter time holds for what is written from then on",
-  IGNORE_DRA_REQUESTS: "only `true`: no node is planned for a pod that claims devices (dynamic resource allocation)",
   ISOLATED_VPC:
     "neither the Price List API nor IAM is called, since no endpoint reaches them: on-demand prices stay those of the release, and each EC2NodeClass must name its `instanceProfile`",
   KUBE_CLIENT_BURST: "requests to one API server at once, of one running function",
@@ -53,6 +52,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
     "`Respect`; `Ignore`: what pods prefer is not looked at; `Weigh`: pods give up or loosen preferences for which the nodes of their controller cost more than a tenth more",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
+  SECURITY_GROUP_REFRESH_INTERVAL:
+    "how long security groups that were found stay good, 1m to 24h; they are asked for every 5 minutes, so less changes nothing",
   SLEEP_SCHEDULE:
     'when NodePools without a schedule of their own sleep: `0 20 * * 1-5 for 10h` in each cluster, `{"dev":"0 20 * * 1-5 for 10h"}` in those that are named, or `none`: [sleep at night](recipes.md#sleep-at-night)',
   RESERVED_INSTANCES:
@@ -70,7 +71,7 @@ const NO_PROCESS = "functions are started for each event and end with it; no pro
  * Settings without an effect, and why: accepted with a warning, so that what was set for Karpenter can be carried over.
  */
 export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  AWS_FEATURE_GATES: "its one gate, NodeClassCEL, comes after v1.14, whose EC2NodeClass this is",
+  AWS_FEATURE_GATES: "its gates (NodeClassCEL, DRANVIDIAGPU, DRAEFA, RebootForRepair) are not here yet",
   CPU_REQUESTS: "it sizes a controller's worker pool; here each claim has an invocation, and infra/functions.ts says how many run at once",
   DISABLE_CLUSTER_STATE_OBSERVABILITY:
     "gauges of single nodes and pods are not sent to CloudWatch, which would charge for each; the function that Prometheus reads computes them, and only a deployment with scrape has it",
@@ -82,6 +83,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   EKS_CONTROL_PLANE: "the API server is asked for its version, and functions come in by EKS's authentication, whatever it says",
   ENABLE_PROFILING: NO_PROCESS,
   HEALTH_PROBE_PORT: NO_PROCESS,
+  IGNORE_DRA_REQUESTS: "no node is planned for a pod that claims devices (dynamic resource allocation), whatever it says",
   INTERRUPTION_QUEUE: "the stack makes its own queue and rules; take those of Karpenter's stack away with it",
   KARPENTER_SERVICE: "there is no Service in the cluster",
   LEADER_ELECTION_NAME: "there is no leader election: a function that decides for a cluster takes its lease in the table for that decision",

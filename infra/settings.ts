@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { PARTITIONS, partitionOf } from "#settings/partitions.ts";
+import { DEFAULT_GATES, gatesIn } from "#settings/setting-table.ts";
 import { BadInput } from "./end-with.ts";
 import { type FunctionSettings, functionSettings } from "./function-settings.ts";
 import { nodeRoleName, roleNameInAccount } from "./role-names.ts";
@@ -307,7 +308,7 @@ function checkAccount({ name, account, externalId, sources }: ClusterSettings, s
 
 /**
  * Reads the settings of a deployment, with defaults filled in. Throws one sentence about the first thing that is wrong;
- * `source` names the file. `warn` is called with a sentence about each setting of Karpenter that has no effect here.
+ * `source` names the file. `warn` is called with a sentence about each setting and gate of Karpenter that has no effect here.
  */
 export function parseSettings(value: unknown, source: string, warn: (sentence: string) => void = console.error): DeploymentSettings {
   const parsed = settings.safeParse(value);
@@ -318,6 +319,9 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   const { settings: given } = parsed.data;
   for (const [name, because] of Object.entries(WITHOUT_EFFECT))
     if (name in given) warn(`${source}: settings.${name} has no effect here: ${because}.`);
+  const gates = gatesIn(given["FEATURE_GATES"] ?? "") ?? {};
+  for (const gate of Object.keys(gates).filter((name) => !Object.hasOwn(DEFAULT_GATES, name)))
+    warn(`${source}: settings.FEATURE_GATES: the gate ${gate} has no effect here.`);
   const isForFunctions = (name: string): boolean => !(name in WITHOUT_EFFECT || name in OF_ONE_CLUSTER);
   const forFunctions = Object.fromEntries(Object.entries(given).filter(([name]) => isForFunctions(name)));
   const names = parsed.data.clusters.map(({ name }) => name);

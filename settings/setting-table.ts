@@ -10,7 +10,6 @@ import {
   bool,
   duration,
   durationOrNone,
-  matching,
   numberOf,
   oneOf,
   type Read,
@@ -31,11 +30,8 @@ import {
 interface Row {
   /** The name of the value in code. */
   readonly as: string;
-  /**
-   * Who reads the value: decisions, as `settings` of ClusterDeps; the wiring of a function, as a field of Config; or no
-   * code, because only one value is taken.
-   */
-  readonly readBy: "decisions" | "wiring" | "none";
+  /** Who reads the value: decisions, as `settings` of ClusterDeps; or the wiring of a function, as a field of Config. */
+  readonly readBy: "decisions" | "wiring";
   /** The default as an operator would write it; "" for none. */
   readonly fallback: string;
   readonly read: Reader<unknown>;
@@ -58,14 +54,21 @@ export const DEFAULT_GATES = {
 export type Gate = keyof typeof DEFAULT_GATES;
 type FeatureGates = Readonly<Record<Gate, boolean>>;
 
-/** Gates that this product does not have are ignored, as Karpenter ignores them; a malformed list is refused. */
-function readGates(text: string): FeatureGates | undefined {
+/** The gates of a list such as "NodeRepair=true,StaticCapacity=false"; undefined when it is malformed. */
+export function gatesIn(text: string): Readonly<Record<string, boolean>> | undefined {
   const gates: Record<string, boolean> = {};
   for (const part of text.split(",").filter((item) => item.trim() !== "")) {
     const [, name, value] = /^\s*([A-Za-z]+)\s*=\s*(true|false)\s*$/.exec(part) ?? [];
     if (name === undefined) return undefined;
     gates[name] = value === "true";
   }
+  return gates;
+}
+
+/** Gates that this product does not have are ignored, as Karpenter ignores them; a malformed list is refused. */
+function readGates(text: string): FeatureGates | undefined {
+  const gates = gatesIn(text);
+  if (gates === undefined) return undefined;
   const known = Object.keys(DEFAULT_GATES).filter((name) => Object.hasOwn(gates, name));
   return { ...DEFAULT_GATES, ...Object.fromEntries(known.map((name) => [name, gates[name]])) };
 }
@@ -184,18 +187,12 @@ export const SETTINGS = {
   /** ms, as every duration. */
   AMI_REFRESH_INTERVAL: { as: "amiRefreshMs", readBy: "decisions", fallback: "1m", read: duration("1m", "24h") },
   SUBNET_REFRESH_INTERVAL: { as: "subnetRefreshMs", readBy: "decisions", fallback: "1m", read: duration("1m", "24h") },
+  SECURITY_GROUP_REFRESH_INTERVAL: { as: "securityGroupRefreshMs", readBy: "decisions", fallback: "1m", read: duration("1m", "24h") },
   // After five minutes SQS no longer recognises a wake-up as the same.
   BATCH_IDLE_DURATION: { as: "batchIdleMs", readBy: "decisions", fallback: "1s", read: duration("0s", "5m") },
   BATCH_MAX_DURATION: { as: "batchMaxMs", readBy: "decisions", fallback: "10s", read: duration("0s", "5m") },
   KUBE_CLIENT_QPS: { as: "kubeClientQps", readBy: "wiring", fallback: "200", read: numberOf(1) },
   KUBE_CLIENT_BURST: { as: "kubeClientBurst", readBy: "wiring", fallback: "300", read: wholeNumberOf(1) },
-  // No node is planned for a pod that claims devices, and the plan says so: "false" would be a promise.
-  IGNORE_DRA_REQUESTS: {
-    as: "ignoreDraRequests",
-    readBy: "none",
-    fallback: "true",
-    read: matching("true, since no node is planned for pods that claim devices", /^true$/),
-  },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Table = typeof SETTINGS;

@@ -45,7 +45,7 @@ export interface LookUpContext {
    * Instances of the cluster in each capacity reservation; undefined while the feature gate ReservedCapacity is off.
    */
   readonly standing: (() => Promise<ReadonlyMap<string, number>>) | undefined;
-  readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs">;
+  readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs" | "securityGroupRefreshMs">;
   /** The API server's version, such as "1.36"; read only where it is needed. */
   readonly kubernetesVersion: () => Promise<string>;
   /** Milliseconds since the epoch. */
@@ -54,14 +54,15 @@ export interface LookUpContext {
 
 /**
  * Parts that must be resolved now: never resolved, resolved for another generation, failed, or too old. The settings
- * AMI_REFRESH_INTERVAL and SUBNET_REFRESH_INTERVAL make answers last longer.
+ * AMI_REFRESH_INTERVAL, SUBNET_REFRESH_INTERVAL and SECURITY_GROUP_REFRESH_INTERVAL make answers last longer.
  */
 export function dueParts(
   { metadata, status }: EC2NodeClass,
   looked: ResolvedParts | undefined,
   { now, settings }: Pick<LookUpContext, "now" | "settings">,
 ): ReadonlySet<Part> {
-  const least: Partial<Record<Part, number>> = { amis: settings.amiRefreshMs, subnets: settings.subnetRefreshMs };
+  const { amiRefreshMs: amis, subnetRefreshMs: subnets, securityGroupRefreshMs: securityGroups } = settings;
+  const least: Partial<Record<Part, number>> = { amis, subnets, securityGroups };
   const parts = Object.keys(PARTS) as Part[];
   if (looked === undefined || looked.generation !== metadata.generation) return new Set(parts);
   return new Set(

@@ -26,7 +26,7 @@ it.for(Object.entries(SETTINGS))("the default of %s holds when the setting is gi
   expect(parseConfig({ ...base, [name]: fallback })).toEqual(parseConfig(base));
 });
 
-// The names of Karpenter v1.14's settings: each is in one of the tables.
+// The names of Karpenter v1.15's settings: each is in one of the tables.
 it.for([
   ..."CLUSTER_NAME CLUSTER_ENDPOINT CLUSTER_CA_BUNDLE EKS_CONTROL_PLANE ISOLATED_VPC INTERRUPTION_QUEUE VM_MEMORY_OVERHEAD_PERCENT".split(
     " ",
@@ -35,7 +35,7 @@ it.for([
   ..."BATCH_IDLE_DURATION BATCH_MAX_DURATION PREFERENCE_POLICY MIN_VALUES_POLICY FEATURE_GATES IGNORE_DRA_REQUESTS LOG_LEVEL".split(" "),
   ..."LOG_OUTPUT_PATHS LOG_ERROR_OUTPUT_PATHS METRICS_PORT HEALTH_PROBE_PORT KUBE_CLIENT_QPS KUBE_CLIENT_BURST ENABLE_PROFILING".split(" "),
   ..."DISABLE_LEADER_ELECTION LEADER_ELECTION_NAME LEADER_ELECTION_NAMESPACE DISABLE_CONTROLLER_WARMUP KARPENTER_SERVICE".split(" "),
-  ..."DISABLE_CLUSTER_STATE_OBSERVABILITY MEMORY_LIMIT CPU_REQUESTS SCHEDULER_CONFIG SYSTEM_NAMESPACE".split(" "),
+  ..."DISABLE_CLUSTER_STATE_OBSERVABILITY MEMORY_LIMIT CPU_REQUESTS SCHEDULER_CONFIG SYSTEM_NAMESPACE SECURITY_GROUP_REFRESH_INTERVAL".split(" "),
 ])("%s of Karpenter is accounted for", (name) => {
   expect([name in EFFECTS, name in WITHOUT_EFFECT]).toContain(true);
 });

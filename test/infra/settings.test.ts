@@ -21,6 +21,21 @@ describe("Karpenter's settings", () => {
     expect(parsed.settings).toEqual({ LOG_LEVEL: "debug" });
   });
 
+  it("of Karpenter 1.15 never fail the synthesis; gates that are not here are named", () => {
+    const { parsed, warnings } = one({
+      FEATURE_GATES: "NodeRepair=true,SomethingNew=true",
+      AWS_FEATURE_GATES: "DRAEFA=true",
+      IGNORE_DRA_REQUESTS: false,
+      SECURITY_GROUP_REFRESH_INTERVAL: "2m",
+    });
+    expect(warnings).toEqual([
+      expect.stringMatching(/AWS_FEATURE_GATES has no effect here/),
+      expect.stringMatching(/IGNORE_DRA_REQUESTS has no effect here: no node is planned for a pod that claims devices/),
+      "test: settings.FEATURE_GATES: the gate SomethingNew has no effect here.",
+    ]);
+    expect(Object.keys(parsed.settings).sort()).toEqual(["FEATURE_GATES", "SECURITY_GROUP_REFRESH_INTERVAL"]);
+  });
+
   it("may be numbers and truths, as in a values.yaml", () => {
     expect(one({ RESERVED_ENIS: 1, ISOLATED_VPC: true }).parsed.settings).toEqual({ RESERVED_ENIS: "1", ISOLATED_VPC: "true" });
   });

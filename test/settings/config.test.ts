@@ -64,6 +64,7 @@ describe("parseConfig", () => {
         zonalShift: false,
         amiRefreshMs: 60_000,
         subnetRefreshMs: 60_000,
+        securityGroupRefreshMs: 60_000,
         batchIdleMs: 1_000,
         batchMaxMs: 10_000,
       },
@@ -85,7 +86,6 @@ describe("parseConfig", () => {
         RESERVED_ENIS: "",
         EVENT_BUS_NAME: "default",
         SCHEDULER_CONFIG: JSON.stringify({ podTopologySpread: { defaultConstraints: [ZONE] } }),
-        IGNORE_DRA_REQUESTS: "true",
       },
       ["CLAIM_QUEUE_URL", "NOTIFY_TOKEN"],
     );
@@ -164,11 +164,6 @@ describe("parseConfig", () => {
       name: "a constraint that kube-scheduler would refuse",
       env: { SCHEDULER_CONFIG: JSON.stringify({ podTopologySpread: { defaultConstraints: [{ ...ZONE, maxSkew: 0 }] } }) },
       says: /^SCHEDULER_CONFIG: podTopologySpread\.defaultConstraints\[0\]\.maxSkew must be a whole number above 0, not 0\.$/,
-    },
-    {
-      name: "planning of devices",
-      env: { IGNORE_DRA_REQUESTS: "false" },
-      says: /^IGNORE_DRA_REQUESTS: set it to true, since no node is planned for pods that claim devices, not "false"/,
     },
     { name: "a horizon of no time", env: { CONSOLIDATION_HORIZON: "0s" }, says: /^CONSOLIDATION_HORIZON: set it to a duration above 0/ },
     {

@@ -12,7 +12,7 @@ async function refresh(world: TestWorld, settings: Partial<Settings>, passMs = 0
 
 const MINUTE = 60_000;
 
-it("images and subnets are resolved no more often than the settings say", async () => {
+it("images, subnets and security groups are resolved no more often than the settings say", async () => {
   const world = new TestWorld();
   world.put("EC2NodeClass", nodeClass());
   const settings = { amiRefreshMs: 60 * MINUTE, subnetRefreshMs: 3 * MINUTE };
@@ -21,6 +21,8 @@ it("images and subnets are resolved no more often than the settings say", async 
   expect(await refresh(world, settings, 2 * MINUTE)).toContain("subnets");
   expect(await refresh(world, settings, 50 * MINUTE)).not.toContain("images");
   expect(await refresh(world, settings, 7 * MINUTE)).toContain("images");
+  expect(await refresh(world, { securityGroupRefreshMs: 60 * MINUTE }, 5 * MINUTE)).not.toContain("securityGroups");
+  expect(await refresh(world, {})).toContain("securityGroups");
   // Shorter than Karpenter's own round makes it no shorter.
   expect(await refresh(world, {}, MINUTE)).not.toContain("images");
 });
