@@ -4,7 +4,7 @@ import { fits, type Resources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 import { unavailableText } from "../offerings/unavailable-text.ts";
 import { admitsOffering, offeringRequirementsOf } from "../requirements/offerings.ts";
-import { has } from "../requirements/requirement.ts";
+import { has, type Requirement } from "../requirements/requirement.ts";
 import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
 import type { LaunchCandidate } from "./launch-candidate.ts";
 import { reservedFirst, unreserved } from "./reserved.ts";
@@ -34,12 +34,12 @@ export function filterForLaunch(
 ): Filtered {
   const usable = compatibleTypes(types, requirements, requests, ({ available }) => available);
   if (usable.length === 0) return { none: noneText(types, requirements, requests) };
-  const minValues = relaxMinValues ? new Map<string, number>() : minValuesOf(requirements);
+  const minValues = relaxMinValues ? [] : minValuesOf(requirements);
   let paid = reservedFirst(usable);
   // minValues are more important than paid reservations: the planner has left other capacity in the NodeClaim for them.
   if (unmet(paid, minValues) !== undefined) paid = unreserved(usable);
-  let candidates = minValues.size > 0 ? paid : ordinaryFirst(paid);
-  if (minValues.size === 0) candidates = withoutExpensiveSpot(candidates, requirements);
+  let candidates = minValues.length > 0 ? paid : ordinaryFirst(paid);
+  if (minValues.length === 0) candidates = withoutExpensiveSpot(candidates, requirements);
   candidates = candidates.toSorted((a, b) => cheapest(a.offerings) - cheapest(b.offerings) || (a.type.name < b.type.name ? -1 : 1));
   candidates = candidates.slice(0, MAX_LAUNCH_TYPES);
   const none = unmet(candidates, minValues);
@@ -110,25 +110,25 @@ function withoutExpensiveSpot(candidates: readonly LaunchCandidate[], requiremen
 
 const isAssumed = ({ priceAssumed, priceOverlaid }: Offering): boolean => priceAssumed === true && !priceOverlaid;
 
-function minValuesOf(requirements: Requirements): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const { key, minValues } of requirements.values()) if (minValues !== undefined) found.set(key, minValues);
-  return found;
-}
+const minValuesOf = (requirements: Requirements): readonly Requirement[] =>
+  [...requirements.values()].filter(({ minValues }) => minValues !== undefined);
 
 /** The first minValues that the candidates do not reach, in words. */
-function unmet(candidates: readonly LaunchCandidate[], minValues: ReadonlyMap<string, number>): string | undefined {
-  for (const [key, least] of minValues) {
-    const offered = distinctValues(candidates, key);
+function unmet(candidates: readonly LaunchCandidate[], minValues: readonly Requirement[]): string | undefined {
+  for (const item of minValues) {
+    const { key, minValues: least = 0 } = item;
+    const offered = distinctValues(candidates, item);
     if (offered < least) return `minValues of ${key} asks for ${least} different values, the instance types left offer ${offered}`;
   }
   return undefined;
 }
 
-function distinctValues(candidates: readonly LaunchCandidate[], key: string): number {
+/** Values that the NodeClaim allows: it is launched with no other. */
+function distinctValues(candidates: readonly LaunchCandidate[], item: Requirement): number {
   const values = new Set<string>();
   for (const { type } of candidates) {
-    for (const value of type.requirements.find((requirement) => requirement.key === key)?.values ?? []) values.add(value);
+    const own = type.requirements.find(({ key }) => key === item.key)?.values ?? [];
+    for (const value of own) if (has(item, value)) values.add(value);
   }
   return values.size;
 }

@@ -11,7 +11,7 @@ import type { SchedulingProblem } from "../problem/problem.ts";
 import { hasBit, overlap } from "../tables/bitset.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import { addTo, type ResourceAxis } from "../tables/resource-axis.ts";
-import { neededForMinValues } from "./min-values.ts";
+import { allowedValues, neededForMinValues } from "./min-values.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import { withReservations } from "./reservations.ts";
 
@@ -30,7 +30,7 @@ function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): r
     if (hasBit(types, t) && hasBit(admitted, t) && all.push(t) >= maxListed) break;
   }
   if (all.length <= MAX_INSTANCE_TYPES) return all;
-  const kept = new Set(neededForMinValues(template, all));
+  const kept = new Set(neededForMinValues(template, all, set));
   for (const t of all) {
     if (kept.size >= MAX_INSTANCE_TYPES) break;
     kept.add(t);
@@ -77,7 +77,7 @@ function withoutCostlyBursts(claim: PlannedClaim, set: RequirementSet, types: re
   const kept = types.filter((_, i) => i === best || surplus[i] === 0 || (prices[i] ?? 0) > (prices[best] ?? 0));
   const isEnough =
     template.minValues.length === 0 ||
-    (!minValuesRelaxed && neededForMinValues(template, kept).length === neededForMinValues(template, types).length);
+    (!minValuesRelaxed && neededForMinValues(template, kept, set).length === neededForMinValues(template, types, set).length);
   return isEnough ? kept : types;
 }
 
@@ -112,11 +112,11 @@ const serialized: typeof serializeAll = oncePer(serializeAll);
  * asks for more values than it lists
  * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaim.go, NodeClaim.tryVolumeAlternative).
  */
-function loweredMinValues({ template }: PlannedClaim, { requirements }: RequirementSet, types: readonly number[]): Requirements {
-  const lowered = [...requirements].map(([key, item]): readonly [string, Requirement] => {
+function loweredMinValues({ template }: PlannedClaim, set: RequirementSet, types: readonly number[]): Requirements {
+  const lowered = [...set.requirements].map(([key, item]): readonly [string, Requirement] => {
     const { minValues, ...rest } = item;
     if (minValues === undefined) return [key, item];
-    const { size } = new Set(types.flatMap((t) => template.table.valuesOf(t, key).filter((value) => has(item, value))));
+    const { size } = new Set(types.flatMap((t) => allowedValues(template, t, key, set)));
     return [key, size === 0 ? rest : { ...rest, minValues: Math.min(minValues, size) }];
   });
   return new Map(lowered);

@@ -12,6 +12,7 @@ import type { Frontier } from "../tables/frontier.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
 import type { Limits } from "./limits.ts";
+import { allowedValues } from "./min-values.ts";
 import type { ClaimOutcome, Refusal } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import type { Reservations } from "./reservations.ts";
@@ -255,7 +256,7 @@ export class Evaluation {
     const types = members(this.#types(claim, podData, set)).filter((t) => this.#limits.allows(claim, t));
     for (const { key, min } of template.minValues) {
       const values = new Set<string>();
-      for (const t of types) for (const value of template.table.valuesOf(t, key)) values.add(value);
+      for (const t of types) for (const value of allowedValues(template, t, key, set)) values.add(value);
       if (values.size >= min || claim.minValuesRelaxed) continue;
       if (this.#problem.minValuesPolicy === "Strict" || claim.pods.length > 0) return false;
       claim.minValuesRelaxed = true;

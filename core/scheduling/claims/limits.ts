@@ -148,7 +148,7 @@ export class Limits {
     if (template.minValues.length === 0 || minValuesRelaxed) return [cheapest];
     const { types } = claim;
     const possible = template.table.prices(set).order.filter((t) => hasBit(types, t) && this.allows(claim, t));
-    return [cheapest, ...neededForMinValues(template, possible)];
+    return [cheapest, ...neededForMinValues(template, possible, set)];
   }
 
   /**

@@ -1,3 +1,4 @@
+import { allowedValues } from "../claims/min-values.ts";
 import { NODE_POOL } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
@@ -37,7 +38,7 @@ export function poolsWithoutTypes(
       const types = table.admitted(set);
       if (!isLaunchable(set.requirements) || isEmpty(types)) return [{ pool, byMinValues: false }];
       const lacks = [...own.values()].some(({ key, minValues }) => {
-        const values = new Set(members(types).flatMap((t) => [...table.valuesOf(t, key)]));
+        const values = new Set(members(types).flatMap((t) => allowedValues({ table }, t, key, set)));
         return minValues !== undefined && values.size < minValues;
       });
       return lacks && minValuesPolicy === "Strict" ? [{ pool, byMinValues: true }] : [];

@@ -66,7 +66,7 @@ export class PoolChecks {
       () => this.#ports(template, podData),
       () => this.#limits(template, podData),
       () => this.#topologyText(template, podData),
-      () => minValuesText(template, this.#roomy(template, podData)),
+      () => this.#minValues(template, podData),
     ];
     for (const [stage, check] of stages.entries()) {
       const text = check();
@@ -166,6 +166,12 @@ export class PoolChecks {
       joined = next;
     }
     return undefined;
+  }
+
+  #minValues(template: Template, podData: PodData): string | undefined {
+    if (template.minValues.length === 0) return undefined;
+    const { types, set } = this.suiting(template, podData);
+    return minValuesText(template, types, set);
   }
 
   /**

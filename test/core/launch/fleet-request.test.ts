@@ -234,6 +234,13 @@ describe("renderLaunch", () => {
     expect(launched({ nodeClass: nodeClass({ spec: { context: "c" } }) }).request.context).toBe("c");
   });
 
+  it("minValues count only values that the NodeClaim allows", () => {
+    const zones = { key: "topology.kubernetes.io/zone", operator: "In", values: ["us-west-2a"], minValues: 2 } as const;
+    expect(render(requirements(zones))).toMatchObject({
+      error: { kind: "InsufficientCapacity", message: expect.stringContaining("topology.kubernetes.io/zone asks for 2") },
+    });
+  });
+
   it("a launch asks for EFA interfaces and dedicated tenancy only if the NodeClaim does", () => {
     const requests = { cpu: "1", "vpc.amazonaws.com/efa": "1" };
     const efa = claim({

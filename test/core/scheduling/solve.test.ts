@@ -240,6 +240,17 @@ describe("taints and limits", () => {
     expect(planFor({ pods: pods(1, "web"), nodePools }, { minValuesPolicy: "BestEffort" }).newNodeClaims[0]?.minValuesRelaxed).toBe(true);
   });
 
+  it("minValues count only values that the pod leaves: zones beside its own are not the node's", () => {
+    const nodePools = [nodePool("default", { requirements: [{ key: ZONE, operator: "Exists", minValues: 2 }] })];
+    const pinned = pods(1, "web", { cpu: "1" }, { nodeSelector: { [ZONE]: ZONES[0] ?? "" } });
+    expect(planFor({ pods: pods(1, "web"), nodePools }).newNodeClaims).toHaveLength(1);
+    const plan = planFor({ pods: pinned, nodePools });
+    expect(plan.newNodeClaims).toEqual([]);
+    expect(error(plan, "web-0")).toContain(`its minValues wants 2 different ${ZONE}`);
+    const relaxed = planFor({ pods: pinned, nodePools }, { minValuesPolicy: "BestEffort" });
+    expect(requirementOf(relaxed, ZONE)?.minValues).toBe(1);
+  });
+
   it.for([
     { name: "to the families that its types have", key: "karpenter.k8s.aws/instance-family", operator: "Exists", min: 3, want: 2 },
     { name: "to the types that it lists", key: "node.kubernetes.io/instance-type", operator: "Exists", min: 9, want: 4 },
