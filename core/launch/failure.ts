@@ -20,6 +20,7 @@ const UNFULFILLABLE = new Set([
   "InsufficientFreeAddressesInSubnet",
   "MaxFleetCountExceeded",
   "ReservationCapacityExceeded",
+  "SpotMaxPriceTooLow",
 ]);
 /**
  * A placement group of strategy spread takes seven instances per zone, of any type. EC2 says so only in the message.

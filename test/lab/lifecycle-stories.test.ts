@@ -223,7 +223,11 @@ describe("failures of EC2", () => {
     scale(lab, 2);
     await pass(lab, 2 * MINUTE);
     expect(ids(lab)).toEqual([]);
-    expect(lab.world.events.map(({ reason }) => reason)).toContain("InsufficientCapacityError");
+    const told = lab.world.events.filter(({ reason }) => reason === "InsufficientCapacityError");
+    expect(new Set(told.map(({ about }) => about.kind))).toEqual(new Set(["NodeClaim", "Pod"]));
+    expect(told.find(({ about }) => about.kind === "Pod")?.message).toMatch(
+      /^NodeClaim \S+ nominated for this pod failed to launch: .*InsufficientInstanceCapacity/,
+    );
     expect(await records(lab)).toEqual([]);
     // An offering without capacity is avoided for three minutes, so EC2 gets few requests.
     expect(lab.calls.get("fleet.launch")).toBeLessThan(12);

@@ -6,7 +6,12 @@ import type { RequirementSet } from "../tables/requirement-sets.ts";
  * Values of a type for a key that a set still allows: minValues counts no others, because the NodeClaim cannot be
  * launched with them (karpenter: pkg/cloudprovider/types.go, InstanceTypes.SatisfiesMinValues).
  */
-export function allowedValues({ table }: Pick<Template, "table">, type: number, key: string, { requirements }: RequirementSet): readonly string[] {
+export function allowedValues(
+  { table }: Pick<Template, "table">,
+  type: number,
+  key: string,
+  { requirements }: RequirementSet,
+): readonly string[] {
   const values = table.valuesOf(type, key);
   const item = requirements.get(key);
   return item === undefined ? values : values.filter((value) => has(item, value));

@@ -1,8 +1,8 @@
-import { allowedValues } from "../claims/min-values.ts";
 import { NODE_POOL } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
+import { allowedValues } from "../claims/min-values.ts";
 import { isLaunchable, isUsable } from "../problem/template.ts";
 import { isEmpty, members } from "../tables/bitset.ts";
 import { RequirementSets } from "../tables/requirement-sets.ts";

@@ -42,7 +42,7 @@ export async function refuse(
     await writeNotLaunched(claim, reason, text, deps);
     await publishOnce({ type: "Warning", reason, message: text, about }, deps);
     const before = conditionOf(claim.status?.conditions, "Launched")?.message;
-    if (before !== text) await publishOnPods(record, text, deps);
+    if (before !== text) await publishOnPods(record, "FailedScheduling", `Failed to schedule pod, NodeClaim ${record.name}: ${text}`, deps);
     return requeue();
   }
   const text = shortened(message, MAX_EVENT_LENGTH);
@@ -56,22 +56,23 @@ export async function refuse(
   ]);
   if (kind === "InsufficientCapacity") {
     const event = `NodeClaim ${record.name} event: ${text}`;
-    await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: event, about }, deps);
+    const reason = "InsufficientCapacityError";
+    await publishOnce({ type: "Warning", reason, message: event, about }, deps);
+    await publishOnPods(record, reason, `NodeClaim ${record.name} nominated for this pod failed to launch: ${text}`, deps);
   }
   return requeue();
 }
 
 /**
- * Publishes on the pods of a NodeClaim why it is not launched: they are planned, so no plan says why they wait. A kill
- * before it costs the event of these pods; the NodeClaim and the page have the reason.
+ * Publishes on the waiting pods of a NodeClaim why it is not launched: they are planned, so no plan says why they wait.
+ * A kill before it costs the event of these pods; the NodeClaim and the page have the reason.
  */
-async function publishOnPods({ name, podUids }: NodeClaimRecord, text: string, deps: LifecycleDeps): Promise<void> {
+async function publishOnPods({ podUids }: NodeClaimRecord, reason: string, message: string, deps: LifecycleDeps): Promise<void> {
   const uids = new Set(podUids);
   if (uids.size === 0) return;
   const pods = await deps.kubernetes.list("Pod", { fieldSelector: "spec.nodeName=,status.phase=Pending" });
-  const own = pods.filter(({ metadata }) => uids.has(metadata.uid ?? "")).slice(0, MAX_POD_EVENTS);
-  const event = { type: "Warning", reason: "FailedScheduling", message: `Failed to schedule pod, NodeClaim ${name}: ${text}` } as const;
-  for (const { metadata } of own) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps);
+  const own = pods.filter(({ metadata }) => uids.has(metadata.uid ?? "") && !metadata.deletionTimestamp).slice(0, MAX_POD_EVENTS);
+  for (const { metadata } of own) await publishOnce({ type: "Warning", reason, message, about: { kind: "Pod", metadata } }, deps);
 }
 
 /** Says on the NodeClaim why it has not been launched. A NodeClaim that is gone needs none. */

@@ -108,6 +108,7 @@ describe("readOutcome", () => {
 
   it.for([
     { errors: [ice], kind: "InsufficientCapacity" },
+    { errors: [{ ...ice, code: "SpotMaxPriceTooLow" }], kind: "InsufficientCapacity" },
     { errors: [ice, { code: "UnauthorizedOperation", message: "no", capacityType: "spot" as const }], kind: "CreateError" },
     { errors: [], kind: "CreateError" },
   ])("no instance and $errors are a $kind", ({ errors, kind }) => {

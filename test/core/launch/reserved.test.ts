@@ -171,13 +171,15 @@ describe("an instance in reserved capacity", () => {
     });
   });
 
-  it.for(["ReservationCapacityExceeded", "InvalidCapacityReservationId.NotFound", "InsufficientInstanceCapacity"])(
-    "the error %s marks the reservation",
-    (code) => {
-      const errors = [{ code, message: "full", ...place, capacityType: "reserved" as const }];
-      const outcome = readOutcome(request, { errors }, NOW, context);
-      expect(outcome.unavailable).toEqual([{ ...reservationMark("cr-1", NOW + 180_000), cause: { code, message: "full" } }]);
-      expect(outcome.failure?.kind).toBe("InsufficientCapacity");
-    },
-  );
+  it.for([
+    "ReservationCapacityExceeded",
+    "InvalidCapacityReservationId.NotFound",
+    "InvalidCapacityReservationState.Unavailable",
+    "InsufficientInstanceCapacity",
+  ])("the error %s marks the reservation", (code) => {
+    const errors = [{ code, message: "full", ...place, capacityType: "reserved" as const }];
+    const outcome = readOutcome(request, { errors }, NOW, context);
+    expect(outcome.unavailable).toEqual([{ ...reservationMark("cr-1", NOW + 180_000), cause: { code, message: "full" } }]);
+    expect(outcome.failure?.kind).toBe("InsufficientCapacity");
+  });
 });
