@@ -1,14 +1,20 @@
-import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "#core/lib/json.ts";
+import { getAt, isJsonObject, type Json, type JsonObject, listAt, mapAt } from "#core/lib/json.ts";
+import { kubeletProblems } from "#core/node-class/kubelet.ts";
 import { requirementProblem } from "#core/requirements/validation.ts";
 
 /**
- * The CEL rules of our CRDs that an older manifest may break, one sentence for each that is broken: only an API server
- * runs CEL.
+ * The rules of our CRDs and of an EC2NodeClass's kubelet that an older manifest may break, one sentence for each that is
+ * broken: only an API server runs CEL.
  */
 export function ruleProblems(object: JsonObject): readonly string[] {
   switch (object["kind"]) {
     case "EC2NodeClass":
-      return [...termProblems(object), ...imageProblems(object), ...kubeletProblems(object), ...deviceProblems(object)];
+      return [
+        ...termProblems(object),
+        ...imageProblems(object),
+        ...kubeletProblems(getAt(object, ["spec", "kubelet"])),
+        ...deviceProblems(object),
+      ];
     case "NodePool":
       return listAt(object, ["spec", "disruption", "budgets"]).flatMap((budget, i) =>
         isJsonObject(budget) && has(budget, "schedule") !== has(budget, "duration")
@@ -73,34 +79,6 @@ function imageProblems(object: JsonObject): readonly string[] {
   return hasAlias || has(mapAt(object, ["spec"]), "amiFamily")
     ? []
     : ["spec.amiFamily is missing, and no term of amiSelectorTerms has an alias that implies it; name the family of the images"];
-}
-
-const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"];
-const SIGNALS = ["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available", "imagefs.inodesFree", "pid.available"];
-
-function kubeletProblems(object: JsonObject): readonly string[] {
-  const kubelet: Path = ["spec", "kubelet"];
-  const at = (field: string): JsonObject => mapAt(object, [...kubelet, field]);
-  const unknown = (field: string, known: readonly string[]): readonly string[] =>
-    Object.keys(at(field)).flatMap((name) =>
-      known.includes(name) ? [] : [`spec.kubelet.${field}: ${name} is none of ${known.join(", ")}; take it out`],
-    );
-  const lacks = (field: string, other: string): readonly string[] =>
-    Object.keys(at(field)).flatMap((name) =>
-      has(at(other), name) ? [] : [`spec.kubelet.${field}: ${name} needs one in ${other} too; add it, or take this one out`],
-    );
-  const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = mapAt(object, kubelet);
-  return [
-    ...["systemReserved", "kubeReserved"].flatMap((field) => unknown(field, RESERVABLE)),
-    ...["evictionHard", "evictionSoft", "evictionSoftGracePeriod"].flatMap((field) => unknown(field, SIGNALS)),
-    ...lacks("evictionSoft", "evictionSoftGracePeriod"),
-    ...lacks("evictionSoftGracePeriod", "evictionSoft"),
-    ...(typeof high === "number" && typeof low === "number" && high <= low
-      ? [
-          `spec.kubelet: imageGCHighThresholdPercent (${high}) must be greater than imageGCLowThresholdPercent (${low}); older versions took them equal`,
-        ]
-      : []),
-  ];
 }
 
 function deviceProblems(object: JsonObject): readonly string[] {

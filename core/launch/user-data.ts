@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../lib/json.ts";
 import { bottlerocketSettings } from "./bottlerocket.ts";
 import { kubeletFlags, nodeLabels, nodeLabelsFlag, nodeTaints } from "./kubelet-flags.ts";
 import { isMime, type MimePart, NODE_CONFIG, parseMime, renderMime, SHELL_SCRIPT } from "./mime.ts";
@@ -71,20 +72,23 @@ function bootstrapScript(input: UserDataInput): string {
   ].join("\n");
 }
 
+/** Maps of strings that older objects may hold numbers in; they are written sorted, all other fields as they are. */
+const TEXT_MAPS: ReadonlySet<string> = new Set([
+  ...["kubeReserved", "systemReserved", "evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim"],
+]);
+
+function texts(map: JsonObject): YamlValue {
+  const entries = Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, value]) => [key, String(value)]));
+}
+
 function nodeConfig(input: UserDataInput): string {
   const { cluster, kubelet, instanceStorePolicy } = input;
   const taints = nodeTaints(input.taints, input.startupTaints);
   const dns = dnsOf(input);
-  const texts = (map: Readonly<Record<string, string | number>>): YamlValue =>
-    Object.fromEntries(
-      Object.entries(map)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([key, value]) => [key, String(value)]),
-    );
   const config: Record<string, YamlValue> = {};
   for (const [key, value] of Object.entries(kubelet ?? {})) {
-    config[key] =
-      typeof value === "object" && !Array.isArray(value) ? texts(value as Record<string, string | number>) : (value as YamlValue);
+    config[key] = TEXT_MAPS.has(key) && isJsonObject(value) ? texts(value) : (value as YamlValue);
   }
   return toYaml({
     apiVersion: "node.eks.aws/v1alpha1",

@@ -62,7 +62,9 @@ export interface BlockDeviceMapping {
   readonly ebs?: BlockDevice;
 }
 
+/** Any field of the kubelet's KubeletConfiguration; those that plans depend on have types. */
 export interface KubeletConfiguration {
+  readonly [field: string]: unknown;
   readonly clusterDNS?: readonly string[];
   readonly maxPods?: number;
   readonly podsPerCore?: number;

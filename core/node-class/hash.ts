@@ -1,6 +1,7 @@
 import { canonicalJson, contentHash } from "../lib/fnv.ts";
 import type { EC2NodeClass, MetadataOptions } from "../model/node-class.ts";
 import { amiFamilyOf } from "./family.ts";
+import { COMMON_KUBELET_FIELDS } from "./kubelet-fields.ts";
 
 /**
  * Version of this hash's rules, different from Karpenter's "v5" and "v6", because Karpenter hashes Go structs by reflection and
@@ -33,18 +34,21 @@ const NOT_HASHED = new Set([
 ]);
 
 /**
- * Changes when nodes of this NodeClass would be created differently. Lists count as sets, zero values as absent. The
- * cluster's CA bundle is included, because the user data contains it.
+ * Changes when nodes of this NodeClass would be created differently. Lists count as sets, zero values as absent, except
+ * in the kubelet's fields that only AL2023 takes: there `false` differs from the kubelet's default. The cluster's CA
+ * bundle is included, because the user data contains it.
  */
 export function nodeClassHash(nodeClass: Pick<EC2NodeClass, "spec">, caBundle = ""): string {
   const { spec } = nodeClass;
   const fields = Object.entries(spec).filter(([name]) => !NOT_HASHED.has(name));
+  const other = Object.entries(spec.kubelet ?? {}).filter(([name]) => !COMMON_KUBELET_FIELDS.has(name));
   return contentHash(
     normalized({
       ...Object.fromEntries(fields),
       metadataOptions: { ...DEFAULT_METADATA_OPTIONS, ...spec.metadataOptions },
       amiFamily: amiFamilyOf(spec),
       caBundle,
+      ...(other.length > 0 && { kubeletFields: canonicalJson(Object.fromEntries(other)) }),
     }),
   );
 }

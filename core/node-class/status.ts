@@ -9,7 +9,7 @@ import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi, ResolvedPlacementGr
 import { restrictedTags } from "../model/tags.ts";
 import type { Subnet } from "../ports/cloud-inventory.ts";
 import { amiFamilyOf } from "./family.ts";
-import { kubeletProblem } from "./validate.ts";
+import { kubeletProblems, unsupportedKubelet } from "./kubelet.ts";
 
 /** A lookup that failed for a passing reason; the previous answer stays if it is of the same generation. */
 export interface Failed {
@@ -152,11 +152,17 @@ function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], s
   const open = DEPENDENCIES.filter((_, i) => statuses[i] !== "True").join(", ");
   if (statuses.includes("False")) return bad("DependenciesNotReady", `not ready: ${open}`);
   if (open !== "") return { type, status: "Unknown", reason: "DependenciesNotReady", message: `not known yet: ${open}` };
-  const kubelet = kubeletProblem(nodeClass.spec);
-  if (kubelet !== undefined) return bad("KubeletValidationFailed", kubelet);
+  const kubelet = kubeletProblems(nodeClass.spec.kubelet);
+  if (kubelet.length > 0) return bad("InvalidKubeletConfiguration", sentences(kubelet));
+  const unsupported = unsupportedKubelet(nodeClass.spec.kubelet, amiFamilyOf(nodeClass.spec));
+  if (unsupported.length > 0) return bad("UnsupportedKubeletConfiguration", sentences(unsupported));
   const [tag] = restrictedTags(nodeClass.spec.tags);
   if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}", which is set for every instance; take it out`);
   return { type, status: "True" };
 }
+
+/** As many problems as a reader corrects at once. */
+const sentences = (problems: readonly string[]): string =>
+  problems.length > 10 ? `${problems.slice(0, 10).join("; ")}; and ${problems.length - 10} more` : problems.join("; ");
 
 const byId = <T extends { readonly id: string }>(list: readonly T[]): readonly T[] => [...list].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -376,25 +376,9 @@ const nodeClasses: readonly Sample[] = [
       cpuCFSQuota: true,
     }),
   },
-  { name: "a reserved GPU", object: kubelet({ kubeReserved: { gpu: "1" } }), refused: "can be reserved" },
-  { name: "a negative reservation", object: kubelet({ kubeReserved: { cpu: "-1" } }), refused: "cannot be negative" },
-  { name: "an unknown eviction signal", object: kubelet({ evictionHard: { "cpu.available": "5%" } }), refused: "eviction signals are" },
-  { name: "an eviction at 101%", object: kubelet({ evictionHard: { "memory.available": "101%" } }), refused: "should match" },
-  {
-    name: "soft eviction without grace",
-    object: kubelet({ evictionSoft: { "memory.available": "5%" } }),
-    refused: "'evictionSoftGracePeriod'",
-  },
-  {
-    name: "grace without soft eviction",
-    object: kubelet({ evictionSoftGracePeriod: { "memory.available": "1m" } }),
-    refused: "needs one in 'evictionSoft'",
-  },
-  {
-    name: "image collection upside down",
-    object: kubelet({ imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 80 }),
-    refused: "must be greater",
-  },
+  // The controller checks names and types, and says what is wrong in ValidationSucceeded.
+  { name: "a kubelet's other fields", object: kubelet({ featureGates: { A: true }, logging: { verbosity: 4 } }) },
+  { name: "a kubelet that is a list", object: kubelet([] as unknown as Fields), refused: "kubelet" },
   { name: "devices", object: ebs({ volumeSize: "100Gi", volumeType: "gp3", iops: 10000, throughput: 125, encrypted: true }) },
   { name: "a device of 19Ti", object: ebs({ volumeSize: "19Ti" }) },
   { name: "a device from a snapshot", object: ebs({ snapshotID: "snap-1", volumeInitializationRate: 100 }) },

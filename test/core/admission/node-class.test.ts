@@ -104,12 +104,17 @@ describe("an EC2NodeClass", () => {
       spec: { ...custom, kubelet: { maxPods: 20 } },
       says: "your user data must configure the kubelet in the same way",
     },
-    { name: "podsPerCore of Bottlerocket", spec: { ...family("bottlerocket"), kubelet: { podsPerCore: 4 } }, says: "use maxPods" },
+    {
+      name: "podsPerCore of Bottlerocket",
+      spec: { ...family("bottlerocket"), kubelet: { podsPerCore: 4 } },
+      says: "images of Bottlerocket cannot set podsPerCore",
+    },
     {
       name: "two DNS addresses of AL2",
       spec: { ...family("al2"), kubelet: { clusterDNS: ["10.0.0.1", "10.0.0.2"] } },
-      says: "the first is used",
+      says: "images of AL2 take one address, and 2 are given",
     },
+    { name: "a field that no kubelet has", spec: { kubelet: { maxpods: 4 } }, says: "no such field; write maxPods" },
     {
       name: "an unmapped pod volume",
       spec: { ...family("bottlerocket"), ...devices(device("/dev/xvda")) },

@@ -37,6 +37,15 @@ const EVERYTHING: KubeletConfiguration = {
   cpuCFSQuota: false,
 };
 
+const ANY_FIELD: KubeletConfiguration = {
+  featureGates: { UserNamespacesSupport: true },
+  serializeImagePulls: false,
+  memoryThrottlingFactor: 0.9,
+  reservedMemory: [{ numaNode: 0, limits: { memory: "1100Mi" } }],
+  logging: { options: { json: { infoBufferSize: "0" } } },
+  shutdownGracePeriodByPodPriority: [],
+};
+
 const SCRIPT = "#!/bin/bash\necho hello\n";
 const MIME = [
   ...[
@@ -86,6 +95,7 @@ const CASES: Readonly<Record<string, Partial<UserDataInput> & Pick<UserDataInput
   "al2-ipv6.sh": { family: "AL2", cluster: ipv6 },
   "al2023.yaml": { family: "AL2023" },
   "al2023-all-settings.yaml": { family: "AL2023", ...ALL },
+  "al2023-any-kubelet-field.yaml": { family: "AL2023", kubelet: ANY_FIELD },
   "al2023-script.yaml": { family: "AL2023", userData: SCRIPT },
   "al2023-mime.yaml": { family: "AL2023", userData: MIME },
   "al2023-node-config.yaml": { family: "AL2023", userData: NODE_CONFIG },

@@ -49,6 +49,14 @@ function reasons(made: EC2NodeClass, found: Findings): Readonly<Record<string, s
 }
 
 describe("nodeClassStatus", () => {
+  it.for([
+    { kubelet: { maxpods: 4 }, reason: "InvalidKubeletConfiguration" },
+    { kubelet: { podsPerCore: 4 }, reason: "UnsupportedKubeletConfiguration" },
+  ])("a NodeClass whose kubelet is $kubelet does not succeed its validation", ({ kubelet, reason }) => {
+    const made = nodeClass({ amiSelectorTerms: [{ alias: "bottlerocket@latest" }], kubelet });
+    expect(reasons(made, findings)).toMatchObject({ ValidationSucceeded: `False ${reason}`, Ready: expect.stringContaining("False") });
+  });
+
   it("a NodeClass is Ready when everything is found; subnets are ordered by free addresses", () => {
     const status = nodeClassStatus(nodeClass(), findings, NOW);
     expect(status.subnets?.map(({ id }) => id)).toEqual(["subnet-c", "subnet-a", "subnet-b"]);
@@ -162,6 +170,8 @@ describe("nodeClassHash", () => {
     { name: "a tag", spec: { tags: { a: "b" } }, same: false },
     { name: "the family", spec: { amiFamily: "Custom" }, same: false },
     { name: "kubelet settings", spec: { kubelet: { maxPods: 3 } }, same: false },
+    { name: "a kubelet setting to false", spec: { kubelet: { serializeImagePulls: false } }, same: false },
+    { name: "a kubelet setting to zero", spec: { kubelet: { podsPerCore: 0 } }, same: true },
     { name: "selectors", spec: { subnetSelectorTerms: [{ id: "subnet-1" }], amiSelectorTerms: [{ alias: "al2023@v1" }] }, same: true },
     { name: "enclaves", spec: { enclaveOptions: { enabled: true } }, same: false },
     { name: "no enclaves, spelt out", spec: { enclaveOptions: { enabled: false } }, same: true },
