@@ -77,7 +77,7 @@ export async function exactCover(problem: SchedulingProblem, known: number): Pro
       const set = zone === undefined ? podData.set : problem.sets.join(podData.set, problem.sets.oneOf(ZONE, [zone]));
       const sets = problem.templates.map((template) => set && problem.sets.join(template.set, set));
       const usable = problem.templates.filter((template) => sets[template.index] !== undefined);
-      const kind = kinds.push({ sets, pools: usable, needs: rareResources(problem.axis, podData.vector), custom: "" }) - 1;
+      const kind = kinds.push({ sets, pools: usable, needs: rareResources(problem.axis, podData.vector) }) - 1;
       return stocks.push({ name, podData, kind, most, perNode: perNodeOf(podData) }) - 1;
     };
     const zones = zonesOf(podData);
@@ -89,7 +89,7 @@ export async function exactCover(problem: SchedulingProblem, known: number): Pro
       rows.push({ name: `c${index}`, stocks: own, pods: each, extra });
     }
   }
-  const configurations = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates).flatMap(
+  const configurations = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates).groups.flatMap(
     ({ template, kinds: served, options }) => {
       const isServed = new Set(served);
       const own = stocks.flatMap(({ kind }, s) => (isServed.has(kind) ? [s] : []));

@@ -63,7 +63,7 @@ async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) =>
     if (firstPool === undefined) return;
     const needs = rareResources(problem.axis, podData.vector);
     const text = `${set.id} ${needs.join()}`;
-    const kind = kindIds.get(text) ?? kinds.push({ sets, pools: [firstPool], needs, custom: "" }) - 1;
+    const kind = kindIds.get(text) ?? kinds.push({ sets, pools: [firstPool], needs }) - 1;
     kindIds.set(text, kind);
     const key = `${kind}/${podData.vector.join()}`;
     const known = stocks.get(key);
@@ -89,7 +89,9 @@ async function cheapestCover(
   stocks: readonly Item[],
   nodeValue: NodeValue,
 ): Promise<number> {
-  const machines = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates).flatMap(({ kinds: served, options }) =>
+  const { groups, areAll } = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates);
+  if (!areAll) throw new Error("the pods use too many labels in too many ways for a lower bound");
+  const machines = groups.flatMap(({ kinds: served, options }) =>
     worthHaving(options.map((option) => ({ ...option, price: nodeValue(option) }))).map((option) => ({
       ...option,
       served: new Set(served),

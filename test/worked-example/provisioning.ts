@@ -43,7 +43,7 @@ export function provisioningExample(): string {
     problem.classes.map(({ pods }) => pods.length),
     topology,
   );
-  const groups = offeringGroupsFor(demand.kinds, width);
+  const { groups } = offeringGroupsFor(demand.kinds, width);
   const prices = new ShadowPrices(groups, demand.items, demand.kinds.length, width, dualRounds(demand));
   const packer = new Packer(demand, groups, prices, width);
   const all = Int32Array.from(demand.items, ({ pods }) => pods);

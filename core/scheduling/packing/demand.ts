@@ -1,6 +1,4 @@
-import { HOSTNAME, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
-import { canonical, type Requirement } from "../../requirements/requirement.ts";
-import type { Requirements } from "../../requirements/requirements.ts";
+import { HOSTNAME, ZONE } from "../../model/labels.ts";
 import { heaviestPoolsFor } from "../problem/heaviest-pools.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
@@ -22,11 +20,6 @@ export interface PlacementKind {
   readonly pools: readonly Template[];
   /** Indexes of requested resources that only few instance types have, such as GPUs. */
   readonly needs: readonly number[];
-  /**
-   * Requested labels that no instance type brings, as a text; empty without any. Kinds with different texts share no
-   * node.
-   */
-  readonly custom: string;
 }
 
 /**
@@ -101,7 +94,12 @@ export function demandOf(
   firstZones: readonly string[] = [],
 ): Demand {
   const rules = { without, firstZones };
-  const exact = demandWith(problem, left, topology, rules, (_, set) => ({ set, text: String(set.id) }), MAX_KINDS);
+  // Pods that word the same values differently are one kind.
+  const joined = (pools: readonly Template[], set: RequirementSet): string =>
+    setsOf(problem, pools, set)
+      .map((own) => own?.id ?? "")
+      .join(" ");
+  const exact = demandWith(problem, left, topology, rules, (pools, set) => ({ set, text: joined(pools, set) }), MAX_KINDS);
   const merged = (): Demand | undefined =>
     demandWith(problem, left, topology, rules, (pools, set) => mergedRequirements(problem, pools, set));
   return exact ?? withoutRareKinds(merged() ?? NO_DEMAND);
@@ -131,9 +129,7 @@ function demandWith(
     const tolerations = podData.tolerations.length > 0 ? JSON.stringify(podData.tolerations) : "";
     const needs = rareResources(problem.axis, podData.vector);
     const kindText = `${pools.map(({ index }) => index).join()} ${setText} ${needs.join()} ${tolerations}`;
-    const kind =
-      kindIds.get(kindText) ??
-      kinds.push({ sets: setsOf(problem, pools, set), pools, needs, custom: customLabels(set.requirements, pools) }) - 1;
+    const kind = kindIds.get(kindText) ?? kinds.push({ sets: setsOf(problem, pools, set), pools, needs }) - 1;
     kindIds.set(kindText, kind);
     const rules = podData.hosts.map((group) => ({
       group: group.index,
@@ -301,17 +297,4 @@ export function requiredZones({ relaxations }: SchedulingProblem, left: readonly
 /** Indexes of requested resources that not every instance type has. */
 export function rareResources(axis: ResourceAxis, vector: Float64Array): readonly number[] {
   return axis.names.flatMap((name, r) => ((vector[r] ?? 0) > 0 && !COMMON_RESOURCES.has(name) ? [r] : []));
-}
-
-/** Requirements on labels that neither instance types bring nor each pool pins to one value, as a text. */
-function customLabels(wanted: Requirements, pools: readonly Template[]): string {
-  const areKnown = (key: string): boolean => WELL_KNOWN_LABELS.has(key) || pools.every(({ set }) => isPinned(set.requirements.get(key)));
-  return [...wanted.values()]
-    .flatMap((item) => (areKnown(item.key) ? [] : [canonical(item)]))
-    .sort()
-    .join("\u0003");
-}
-
-function isPinned(item: Requirement | undefined): boolean {
-  return item !== undefined && !item.complement && item.values.size === 1;
 }

@@ -59,8 +59,6 @@ export class GreedyKnapsack {
   readonly #sizes: Float64Array;
   readonly #resourceSkews: Float64Array;
   readonly #hasHostRules: Uint8Array;
-  /** By item: a number for its text of custom labels; 0 for none. */
-  readonly #customs: Int32Array;
   /** By kind: the tier of its items where the offering group is competitive. */
   readonly #tiers: readonly number[];
   /** By offering group and item: 1 where the group is competitive for the item. */
@@ -87,8 +85,6 @@ export class GreedyKnapsack {
   readonly #taken: Int32Array;
   /** By topology group: number of pods on the current node that count in it. */
   readonly #hostCounts: Int32Array;
-  /** Number of the custom labels of the current node; 0 while it has none. */
-  #custom = 0;
 
   /** `groupCounts`: by kind, the number of offering groups from which nodes are launched for it. */
   constructor(
@@ -108,13 +104,6 @@ export class GreedyKnapsack {
     this.#sizes = Float64Array.from(items, ({ vector }) => dot(this.#mean, vector));
     this.#resourceSkews = Float64Array.from(items, ({ vector }) => this.#resourceSkew(vector));
     this.#hasHostRules = Uint8Array.from(items, ({ rules }) => (rules.length > 0 ? 1 : 0));
-    const numbers = new Map([["", 0]]);
-    this.#customs = Int32Array.from(items, ({ kind }) => {
-      const text = kinds[kind]?.custom ?? "";
-      const number = numbers.get(text) ?? numbers.size;
-      numbers.set(text, number);
-      return number;
-    });
     this.#tiers = groupCounts.map((groups) => Math.min(GAP_FILLING_TIER - 1, Math.floor(Math.log2(Math.max(1, groups)))));
     const values = items.map((item) => shadowPrices.valueOfPod(item));
     this.#competitive = shadowPrices.byGroup.map((prices) =>
@@ -174,7 +163,6 @@ export class GreedyKnapsack {
    */
   fill(offeringGroup: number, room: Float64Array, kind: number, hostRulesFirst: boolean): Contents {
     this.#roomLeft.set(room);
-    this.#custom = 0;
     const order: number[] = [];
     // The node is launched for a pod of this kind, so one goes first; the items that suit the node best follow.
     const first = this.#firstFitting(kind);
@@ -228,7 +216,6 @@ export class GreedyKnapsack {
     this.#taken[s] = (this.#taken[s] ?? 0) + pods;
     for (let r = 0; r < this.#width; r++) this.#roomLeft[r] = (this.#roomLeft[r] ?? 0) - pods * (this.#vectors[s * this.#width + r] ?? 0);
     for (const group of this.#items[s]?.counting ?? []) this.#hostCounts[group] = (this.#hostCounts[group] ?? 0) + pods;
-    if (this.#custom === 0) this.#custom = this.#customs[s] ?? 0;
   }
 
   /** Place of the first item of a list that has pods left. */
@@ -242,8 +229,6 @@ export class GreedyKnapsack {
     if ((this.left[s] ?? 0) <= (this.#taken[s] ?? 0)) return false;
     const row = s * this.#width;
     for (let r = 0; r < this.#width; r++) if ((this.#vectors[row + r] ?? 0) > (this.#roomLeft[r] ?? 0)) return false;
-    const custom = this.#customs[s];
-    if (custom !== 0 && this.#custom !== 0 && custom !== this.#custom) return false;
     if (this.#hasHostRules[s] === 0) return true;
     for (const { group, maxPresent } of this.#items[s]?.rules ?? []) if ((this.#hostCounts[group] ?? 0) > maxPresent) return false;
     return true;

@@ -6,6 +6,7 @@ import { admits } from "../tables/offering-table.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
 import { risingOrder } from "../tables/rising-order.ts";
 import type { PlacementKind } from "./demand.ts";
+import { largestOf, sharedLabels } from "./shared-labels.ts";
 
 /**
  * A node that can be launched: an instance type at its lowest price in an offering group. A burstable type is one
@@ -23,9 +24,10 @@ export interface NodeOption {
 }
 
 /**
- * Node options of one pool that serve the same kinds of pods. A bin packing problem with variable bin sizes has one
- * such group for each set of kinds: for example, arm64 offerings in zone-a that serve kind 0 alone, and amd64 offerings
- * that serve 0 and 1.
+ * Node options of one pool that serve the same kinds of pods together. A bin packing problem with variable bin sizes
+ * has one such group for each set of kinds: for example, arm64 offerings in zone-a that serve kind 0 alone, and amd64
+ * offerings that serve 0 and 1. Values of labels that no instance type brings are groups too: nodes of the label
+ * `team: red` serve pods that want red, and pods that do not care.
  */
 export interface OfferingGroup {
   readonly template: Template;
@@ -33,6 +35,13 @@ export interface OfferingGroup {
   readonly kinds: readonly number[];
   /** By rising price, without options that have no more of any resource than a cheaper one. */
   readonly options: readonly NodeOption[];
+}
+
+/** Offering groups of a packing problem. */
+export interface OfferingGroups {
+  readonly groups: readonly OfferingGroup[];
+  /** False when kinds may share nodes in more ways than there are groups. */
+  readonly areAll: boolean;
 }
 
 /** By template: those of its types that may be proposed. */
@@ -49,39 +58,77 @@ export function offeringGroupsFor(
   width: number,
   templates: Iterable<Template> = new Set(kinds.flatMap(({ pools }) => pools)),
   narrowed?: Narrowed,
-): readonly OfferingGroup[] {
-  const byText = new Map<string, { readonly template: Template; readonly kinds: readonly number[]; readonly prices: Float64Array }>();
-  for (const template of templates) {
-    const own = kinds.flatMap(({ sets, needs }, kind) => {
-      const set = sets[template.index];
-      return set === undefined
-        ? []
-        : [{ kind, needs, types: template.table.admitted(set), offerings: offeringRequirementsOf(set.requirements) }];
-    });
-    const groups = typesByKinds(template, own, width, narrowed?.get(template));
-    for (const { offering, prices } of template.table.offerings) {
-      const admitted = own.map(({ offerings }) => admits(offerings, offering));
-      for (const { served, types } of groups) {
-        const here = served.filter((at) => admitted[at]);
-        const kindsHere = here.map((at) => own[at]?.kind ?? 0);
-        if (kindsHere.length === 0) continue;
-        const text = `${template.index}:${kindsHere.join()}`;
-        const known = byText.get(text);
-        const lowest = known?.prices ?? new Float64Array(prices.length).fill(Number.POSITIVE_INFINITY);
-        if (known === undefined) byText.set(text, { template, kinds: kindsHere, prices: lowest });
-        for (const type of types) {
-          const price = prices[type] ?? Number.POSITIVE_INFINITY;
-          if (price > 0 && price < (lowest[type] ?? 0)) lowest[type] = price;
-        }
+): OfferingGroups {
+  const byTemplate = [...templates].map((template) => groupsOf(template, kinds, width, narrowed?.get(template)));
+  return { groups: byTemplate.flatMap(({ groups }) => groups), areAll: byTemplate.every(({ areAll }) => areAll) };
+}
+
+/** By instance type, the lowest price in an offering that serves all of some kinds. */
+interface Priced {
+  readonly kinds: readonly number[];
+  readonly prices: Float64Array;
+}
+
+/** `offeringGroupsFor` for one pool. */
+function groupsOf(template: Template, kinds: readonly PlacementKind[], width: number, allowed?: Bitset): OfferingGroups {
+  const own = kinds.flatMap(({ sets, needs }, kind) => {
+    const set = sets[template.index];
+    if (set === undefined) return [];
+    return [{ kind, needs, set, types: template.table.admitted(set), offerings: offeringRequirementsOf(set.requirements) }];
+  });
+  const byKinds = typesByKinds(template, own, width, allowed);
+  const byText = new Map<string, Priced>();
+  for (const { offering, prices } of template.table.offerings) {
+    const admitted = own.map(({ offerings }) => admits(offerings, offering));
+    for (const { served, types } of byKinds) {
+      const here = served.filter((at) => admitted[at]);
+      if (here.length === 0) continue;
+      const known = byText.get(here.join());
+      const lowest = known?.prices ?? new Float64Array(prices.length).fill(Number.POSITIVE_INFINITY);
+      if (known === undefined) byText.set(here.join(), { kinds: here, prices: lowest });
+      for (const type of types) {
+        const price = prices[type] ?? Number.POSITIVE_INFINITY;
+        if (price > 0 && price < (lowest[type] ?? 0)) lowest[type] = price;
       }
     }
   }
-  const offeringGroups = [...byText.values()].map((offeringGroup) => ({
-    template: offeringGroup.template,
-    kinds: offeringGroup.kinds,
-    options: undominatedOptions(offeringGroup, width),
+  const labels = sharedLabels(own.map(({ set }) => set.requirements));
+  // Labels have no price, so many groups have the same options.
+  const known = new Map<string, readonly NodeOption[]>();
+  const optionsOf = (from: readonly Priced[]): readonly NodeOption[] => {
+    const text = from.map((group) => group.kinds.join()).join(" ");
+    const options = known.get(text) ?? undominatedOptions(template, lowestPrices(from), width);
+    known.set(text, options);
+    return options;
+  };
+  const groups = splitByLabels([...byText.values()], labels.sets).map(({ served, from }) => ({
+    template,
+    kinds: served.map((at) => own[at]?.kind ?? 0),
+    options: optionsOf(from),
   }));
-  return offeringGroups.filter(({ options }) => options.length > 0);
+  return { groups: groups.filter(({ options }) => options.length > 0), areAll: labels.areAll };
+}
+
+/** Groups whose kinds may share a node by their labels, each with the groups that it is part of. */
+function splitByLabels(
+  groups: readonly Priced[],
+  sets: readonly (readonly number[])[],
+): readonly { readonly served: readonly number[]; readonly from: readonly Priced[] }[] {
+  if (sets.length === 1) return groups.map((group) => ({ served: group.kinds, from: [group] }));
+  const byText = new Map<string, { readonly served: readonly number[]; readonly from: Priced[] }>();
+  for (const group of groups) {
+    for (const served of largestOf(sets.map((set) => group.kinds.filter((kind) => set.includes(kind))))) {
+      const known = byText.get(served.join());
+      if (known === undefined) byText.set(served.join(), { served, from: [group] });
+      else known.from.push(group);
+    }
+  }
+  return [...byText.values()];
+}
+
+function lowestPrices([first, ...others]: readonly Priced[]): Float64Array {
+  const lowest = Float64Array.from(first?.prices ?? []);
+  return lowest.map((price, type) => Math.min(price, ...others.map(({ prices }) => prices[type] ?? price)));
 }
 
 /** A template's instance types, grouped by the kinds that may use them; `served` are indexes into `kinds`. */
@@ -110,10 +157,7 @@ function typesByKinds(
 }
 
 /** Options by rising price, without those that have no more of any resource than a cheaper one. */
-function undominatedOptions(
-  { template, prices }: { readonly template: Template; readonly prices: Float64Array },
-  width: number,
-): readonly NodeOption[] {
+function undominatedOptions(template: Template, prices: Float64Array, width: number): readonly NodeOption[] {
   const kept: NodeOption[] = [];
   const nodeCost = template.costs.perNode;
   const types: number[] = [];

@@ -1,5 +1,5 @@
 import { hasRoom } from "../tables/resource-axis.ts";
-import type { Demand, Item, PlacementKind } from "./demand.ts";
+import type { Demand, Item } from "./demand.ts";
 import type { Contents } from "./greedy-knapsack.ts";
 import type { NodeOption, OfferingGroup } from "./offering-groups.ts";
 import type { NodeBatch } from "./packer.ts";
@@ -55,7 +55,6 @@ interface Axes {
  *     packer.pack([[0, 3], [1, 4]], 1.2); // the cheapest nodes for 3 pods of item 0 and 4 of item 1, if below 1.20
  */
 export class OptimalPacker {
-  readonly #kinds: readonly PlacementKind[];
   readonly #items: readonly Item[];
   readonly #offeringGroups: readonly OfferingGroup[];
   /** By item: value of one pod at shadow prices, USD per hour. */
@@ -67,8 +66,7 @@ export class OptimalPacker {
   #steps = 0;
 
   /** `values`: by item, the value of one pod at shadow prices, USD per hour; 0 where they are not known. */
-  constructor({ kinds, items }: Demand, offeringGroups: readonly OfferingGroup[], values: Float64Array, maxSteps = MAX_STEPS) {
-    this.#kinds = kinds;
+  constructor({ items }: Demand, offeringGroups: readonly OfferingGroup[], values: Float64Array, maxSteps = MAX_STEPS) {
     this.#items = items;
     this.#offeringGroups = offeringGroups;
     this.#values = values;
@@ -161,7 +159,7 @@ export class OptimalPacker {
     const need = new Float64Array(options[0]?.option.room.length ?? 0);
     const counts = new Int32Array(axes.items.length);
     const hasRules = axes.items.some(({ rules }) => rules.length > 0);
-    const visit = (depth: number, at: number, from: number, custom: string): void => {
+    const visit = (depth: number, at: number, from: number): void => {
       let o = from;
       while (o < options.length && !hasRoom(options[o]?.option.room ?? need, 0, need)) o++;
       this.#steps += 2 + o - from;
@@ -176,18 +174,17 @@ export class OptimalPacker {
         }
         return;
       }
-      const { vector, kind } = item;
-      const label = this.#kinds[kind]?.custom ?? "";
-      const most = label !== "" && custom !== "" && label !== custom ? 0 : (axes.pods[i] ?? 0);
+      const { vector } = item;
+      const most = axes.pods[i] ?? 0;
       for (let n = 0; n <= most; n++) {
         counts[i] = n;
-        visit(depth + 1, at + n * (axes.strides[i] ?? 0), o, n > 0 && label !== "" ? label : custom);
+        visit(depth + 1, at + n * (axes.strides[i] ?? 0), o);
         for (let r = 0; r < need.length; r++) need[r] = (need[r] ?? 0) + (vector[r] ?? 0);
       }
       for (let r = 0; r < need.length; r++) need[r] = (need[r] ?? 0) - (most + 1) * (vector[r] ?? 0);
       counts[i] = 0;
     };
-    visit(0, 0, 0, "");
+    visit(0, 0, 0);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { addTo, hasRoom } from "../tables/resource-axis.ts";
+import { hasRoom } from "../tables/resource-axis.ts";
 import type { Demand, Item, PlacementKind } from "./demand.ts";
 import { type Contents, GreedyKnapsack } from "./greedy-knapsack.ts";
 import type { NodeOption, OfferingGroup } from "./offering-groups.ts";
@@ -105,8 +105,8 @@ export class Packer {
   readonly #candidates: readonly (readonly RankedOption[])[];
   /** Items with host rules, and how many pods of each a host may have. */
   readonly #hostRuled: readonly { readonly s: number; readonly each: number }[];
-  /** By offering group and text of custom labels: total requests of the pods that the group serves. */
-  readonly #requested: readonly ReadonlyMap<string, Float64Array>[];
+  /** By offering group: total requests of the pods that the group serves. Room beyond that has no value. */
+  readonly #requested: readonly Float64Array[];
   /** Value of the pods that have no node yet, USD per hour. */
   #leftValue = 0;
   /** Price of the best candidate for the kind with the largest value, USD per hour: an estimate of one node's price. */
@@ -135,7 +135,7 @@ export class Packer {
     const groupCounts = kinds.map((_, kind) => shadowPrices.groupsServing(kind).length);
     this.#knapsack = new GreedyKnapsack(kinds, items, offeringGroups, shadowPrices, groupCounts, width);
     this.#order = kinds.map((_, kind) => kind).sort((a, b) => (groupCounts[a] ?? 0) - (groupCounts[b] ?? 0) || a - b);
-    this.#requested = offeringGroups.map((offeringGroup) => requestedByCustom(offeringGroup, kinds, items, width));
+    this.#requested = offeringGroups.map((offeringGroup) => requestedOf(offeringGroup, items, width));
     this.#candidates = kinds.map((_, kind) => this.#candidatesFor(kind, width));
     this.#usualPrice = this.#candidates[this.#largestKind()]?.[0]?.option.price ?? 1;
   }
@@ -276,7 +276,7 @@ export class Packer {
     }
     const prices = this.#shadowPrices.cheapest(kind, requested) ?? requested;
     const all = this.#shadowPrices.groupsServing(kind).flatMap((offeringGroup) => {
-      const usable = this.#usableRequests(offeringGroup, kind, width);
+      const usable = this.#requested[offeringGroup] ?? requested;
       return (this.#offeringGroups[offeringGroup]?.options ?? []).map((option): RankedOption => {
         const maxValue = dot(this.#shadowPrices.byGroup[offeringGroup] ?? prices, option.room);
         const useful = option.room.map((amount, r) => Math.min(amount, usable[r] ?? 0));
@@ -304,16 +304,6 @@ export class Packer {
     return [...chosen].sort(better);
   }
 
-  /** Total requests of the pods of a group that may share a node with a kind: room beyond that has no value. */
-  #usableRequests(offeringGroup: number, kind: number, width: number): Float64Array {
-    const custom = this.#kinds[kind]?.custom ?? "";
-    const sum = new Float64Array(width);
-    for (const [other, requested] of this.#requested[offeringGroup] ?? []) {
-      if (custom === "" || other === "" || other === custom) addTo(sum, requested);
-    }
-    return sum;
-  }
-
   /** Price of the cheapest node for one pod alone, USD per hour; 0 without such a node. */
   #priceAlone({ kind, vector }: Item): number {
     let lowest = Number.POSITIVE_INFINITY;
@@ -325,21 +315,12 @@ export class Packer {
   }
 }
 
-/** Total requests of the pods that an offering group serves, by their text of custom labels. */
-function requestedByCustom(
-  { kinds: served }: OfferingGroup,
-  kinds: readonly PlacementKind[],
-  items: readonly Item[],
-  width: number,
-): ReadonlyMap<string, Float64Array> {
+/** Total requests of the pods that an offering group serves, by resource. */
+function requestedOf({ kinds: served }: OfferingGroup, items: readonly Item[], width: number): Float64Array {
   const isServed = new Set(served);
-  const byCustom = new Map<string, Float64Array>();
+  const requested = new Float64Array(width);
   for (const { kind, vector, pods } of items) {
-    if (!isServed.has(kind)) continue;
-    const custom = kinds[kind]?.custom ?? "";
-    const requested = byCustom.get(custom) ?? new Float64Array(width);
-    byCustom.set(custom, requested);
-    for (let r = 0; r < width; r++) requested[r] = (requested[r] ?? 0) + pods * (vector[r] ?? 0);
+    if (isServed.has(kind)) for (let r = 0; r < width; r++) requested[r] = (requested[r] ?? 0) + pods * (vector[r] ?? 0);
   }
-  return byCustom;
+  return requested;
 }

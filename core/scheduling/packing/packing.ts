@@ -123,12 +123,12 @@ export function proposeNodes(
 /** `proposeNodes` for one demand. */
 function packed(problem: SchedulingProblem, demand: Demand, narrowed?: Narrowed): NodeProposals {
   const width = problem.axis.names.length;
-  const offeringGroups = offeringGroupsFor(demand.kinds, width, undefined, narrowed);
+  const { groups: offeringGroups, areAll } = offeringGroupsFor(demand.kinds, width, undefined, narrowed);
   const proposals = (nodes: readonly NodeBatch[], isOptimal: boolean): NodeProposals => ({
     nodes: nodes.map((batch) => nodeFor(batch, offeringGroups[batch.offeringGroup], demand, problem.sets)),
     targets: targetsOf(demand, nodes),
     cost: priceOf(nodes),
-    isOptimal: isOptimal && demand.forecastZones.length === 0,
+    isOptimal: isOptimal && areAll && demand.forecastZones.length === 0,
   });
   if (isTiny(demand)) {
     const contents = demand.items.map(({ pods }, item) => [item, pods] as const);

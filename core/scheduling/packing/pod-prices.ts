@@ -18,7 +18,8 @@ export function podShadowPrices(problem: SchedulingProblem): Float64Array {
   const demand = demandOf(problem, left, new TopologyState(problem.groups));
   if (demand.items.length === 0) return podPrices;
   const width = problem.axis.names.length;
-  const shadowPrices = new ShadowPrices(offeringGroupsFor(demand.kinds, width), demand.items, demand.kinds.length, width, DUAL_ROUNDS);
+  const { groups } = offeringGroupsFor(demand.kinds, width);
+  const shadowPrices = new ShadowPrices(groups, demand.items, demand.kinds.length, width, DUAL_ROUNDS);
   const byItem = demand.items.map((item) => shadowPrices.valueOfPod(item));
   demand.itemOfPod.forEach((itemIndexes, index) => {
     if (itemIndexes === undefined || itemIndexes.length === 0) return;

@@ -162,7 +162,12 @@ class DualSearch {
     this.#width = width;
     this.#demandVectors = Float64Array.from(demandVectors.flatMap(({ vector }) => [...vector]));
     this.#kindOf = Int32Array.from(demandVectors, ({ kind }) => kind);
-    this.#rows = offeringGroups.map(({ options }) => undominated(options, width));
+    const rows = new Map<readonly NodeOption[], Float64Array>();
+    this.#rows = offeringGroups.map(({ options }) => {
+      const known = rows.get(options) ?? undominated(options, width);
+      rows.set(options, known);
+      return known;
+    });
     this.#usable = usable.map((list) => Int32Array.from(list));
     this.#requested = new Float64Array(width);
     for (let at = 0; at < this.#demandVectors.length; at++)

@@ -32,6 +32,19 @@ export const FAULTS: readonly Fault[] = [
     within: ALL_DIFFERENT,
   },
   {
+    name: "labels-shared",
+    rule: "pods that word a NodePool's own label differently share nodes",
+    edits: [
+      {
+        file: "core/scheduling/packing/shared-labels.ts",
+        find: "...[...named].sort().map((value) => suits((item) => has(item, value))),",
+        replace: "",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/scheduling/packing/shared-labels.test.ts"],
+  },
+  {
     name: "optimal-parts",
     rule: "no packing of a few pods is cheaper than the optimal one",
     edits: [

@@ -241,13 +241,3 @@ describe("the heaviest pools of a kind", () => {
     expect(demand.kinds.map(({ pools }) => pools.map(({ name }) => name))).toEqual([["b", "a"]]);
   });
 });
-
-it("custom labels are those that neither instance types bring nor the pool pins", () => {
-  const nodePools = [nodePool("default", { labels: { tier: "web" }, requirements: [{ key: "team", operator: "Exists" }] })];
-  const custom = (nodeSelector: Record<string, string>) =>
-    packingProblemFor({ nodePools, pods: [pod("p", {}, { nodeSelector })] }).demand.kinds.map((kind) => kind.custom);
-  expect(custom({ [ZONE]: "zone-a", tier: "web" })).toEqual([""]);
-  expect(custom({ team: "red", tier: "web" })).toEqual(custom({ team: "red" }));
-  expect(custom({ team: "red" })).not.toEqual([""]);
-  expect(custom({ team: "red" })).not.toEqual(custom({ team: "blue" }));
-});

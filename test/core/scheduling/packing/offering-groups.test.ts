@@ -98,7 +98,7 @@ it("groups are made for the heaviest pools of the kinds, or for those of them th
   const { offeringGroups, demand, width, problem } = packingProblemFor({ nodePools, pods: pods(2, "p") });
   expect(new Set(offeringGroups.map(({ template }) => template.name))).toEqual(new Set(["heavy-a", "heavy-b"]));
   const named = problem.templates.filter(({ name }) => name !== "heavy-a");
-  expect(new Set(offeringGroupsFor(demand.kinds, width, named).map(({ template }) => template.name))).toEqual(new Set(["heavy-b"]));
+  expect(new Set(offeringGroupsFor(demand.kinds, width, named).groups.map(({ template }) => template.name))).toEqual(new Set(["heavy-b"]));
 });
 
 it("free and unavailable offerings are left out", () => {

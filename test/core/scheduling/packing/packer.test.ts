@@ -106,8 +106,11 @@ it("pods with different custom labels share no node", () => {
   const blue = pods(9, "blue", {}, { nodeSelector: { team: "blue" } });
   const nodePools = [nodePool("any", { requirements: [{ key: "team", operator: "Exists" }] })];
   const { packing, batches } = packed({ nodePools, pods: [...red, ...blue, ...pods(9, "plain")] });
-  const customOf = (s: number): string => packing.demand.kinds[packing.demand.items[s]?.kind ?? -1]?.custom ?? "";
-  const wanted = batches.map(({ contents }) => new Set(contents.map(([s]) => customOf(s)).filter((custom) => custom !== "")));
+  const teamsOf = (s: number): readonly string[] => {
+    const kind = packing.demand.kinds[packing.demand.items[s]?.kind ?? -1];
+    return [...(kind?.sets[0]?.requirements.get("team")?.values ?? [])];
+  };
+  const wanted = batches.map(({ contents }) => new Set(contents.flatMap(([s]) => teamsOf(s))));
   expect(Math.max(...wanted.map(({ size }) => size))).toBe(1);
   expect(new Set(wanted.flatMap((set) => [...set])).size).toBe(2);
 });

@@ -51,7 +51,7 @@ export function packingProblemFor(parts: Partial<Scenario>): PackingProblem {
   const left = problem.classes.map(({ pods: alike }) => alike.length);
   const demand = demandOf(problem, left, topology);
   const width = problem.axis.names.length;
-  const offeringGroups = offeringGroupsFor(demand.kinds, width);
+  const { groups: offeringGroups } = offeringGroupsFor(demand.kinds, width);
   return {
     problem,
     topology,

@@ -36,7 +36,7 @@ describe("shadow prices", () => {
         const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
         // Pods may be on nodes of any pool, so the groups of all pools count.
         const shadowPrices = new ShadowPrices(
-          offeringGroupsFor(demand.kinds, width, problem.templates),
+          offeringGroupsFor(demand.kinds, width, problem.templates).groups,
           demand.items,
           demand.kinds.length,
           width,
