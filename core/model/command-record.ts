@@ -77,6 +77,16 @@ export interface CommandRecord {
  * validated or rolled back does not count, because pods of a node that stays would get a second node.
  */
 export function disruptingClaims(commands: readonly CommandRecord[]): ReadonlySet<string> {
-  const removing = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
-  return new Set(removing.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
+  return new Set(executing(commands).flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
+}
+
+/** NodeClaims that commands under way count on: their pods move there, or to replacements that they have written. */
+export function destinationClaims(commands: readonly CommandRecord[]): ReadonlySet<string> {
+  return new Set(
+    executing(commands).flatMap(({ destinations = {}, replacementClaims }) => [...Object.values(destinations), ...replacementClaims]),
+  );
+}
+
+function executing(commands: readonly CommandRecord[]): readonly CommandRecord[] {
+  return commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
 }

@@ -119,8 +119,8 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     ...(recursiveLoop && { recursiveLoop }),
   });
   const { clock } = lab.world;
-  const keepsHistory = beside?.keepsHistory ?? true;
-  const scene: Scene = { lab, table, faults, history: history(clock, skewOf(script)), keepsHistory };
+  const { keepsHistory = true, keepsDestinations = true } = beside ?? {};
+  const scene: Scene = { lab, table, faults, history: history(clock, skewOf(script)), keepsHistory, keepsDestinations };
   watching.watch(scene);
   let preempted = 0;
   lab.world.onChange(({ kind, type, object, old }) => {

@@ -11,6 +11,8 @@ export interface OtherVersion {
   readonly errors: Errors;
   /** Whether it writes the history of decisions; versions before November 2026 do not. */
   readonly keepsHistory: boolean;
+  /** Whether it keeps nodes that other commands move pods to; version 0.1.0 does not. */
+  readonly keepsDestinations: boolean;
   /** Whether it asks which clusters there are; versions before the clusters had records are told once. */
   readonly asksForClusters: boolean;
 }
@@ -24,6 +26,7 @@ export async function loadVersion(tree: string): Promise<OtherVersion> {
     entries: Object.fromEntries(modules) as unknown as FunctionEntries,
     errors: await load("core/ports/errors.ts"),
     keepsHistory: existsSync(join(tree, "core/history")),
+    keepsDestinations: existsSync(join(tree, "core/disruption/cluster/rules/destination.ts")),
     asksForClusters: existsSync(join(tree, "functions/wiring/served-clusters.ts")),
   };
 }

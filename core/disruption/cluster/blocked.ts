@@ -10,6 +10,8 @@ import type { DisruptionReason } from "../../model/command-record.ts";
  */
 export type Blocked =
   | { readonly reason: "InCommand" }
+  /** Another command moves pods to the node. */
+  | { readonly reason: "Destination" }
   | { readonly reason: "NoNode" }
   | { readonly reason: "NotInitialized" }
   | { readonly reason: "Deleting" }

@@ -1,7 +1,7 @@
 // The cluster as disruption sees it. In come a snapshot, records and commands; out come indexes, candidates with the
 // reasons of the blocked nodes, and budgets. Methods, commands and reports are not known here.
 
-import { type CommandRecord, disruptingClaims } from "../../model/command-record.ts";
+import { type CommandRecord, destinationClaims, disruptingClaims } from "../../model/command-record.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
@@ -43,6 +43,8 @@ export interface ClusterView {
   readonly pdbs: ReadonlyMap<string, readonly PodDisruptionBudget[]>;
   /** Names of the NodeClaims that commands under way disrupt. */
   readonly inCommand: ReadonlySet<string>;
+  /** Names of the NodeClaims that commands under way move pods to. */
+  readonly destinations: ReadonlySet<string>;
   /** Node name to the time (ms) until which pods are expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
   /** What nodes cost their owner beside their instances. */
@@ -103,6 +105,7 @@ export function viewCluster(input: {
     nodePools: new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool])),
     pdbs: groupBy(snapshot.podDisruptionBudgets, ({ metadata }) => metadata.namespace ?? "default"),
     inCommand: new Set(commands.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim))),
+    destinations: destinationClaims(commands),
     nominatedUntil: input.nominatedUntil ?? new Map(),
     costs: costSettingsOf(input.settings ?? {}),
     recentFrom: now - (input.settings?.horizonMs ?? Number.NEGATIVE_INFINITY),

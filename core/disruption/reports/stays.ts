@@ -24,6 +24,8 @@ export function remedyOf(blocked: Blocked): string {
   switch (blocked.reason) {
     case "InCommand":
       return "nothing to do: a disruption command is about it already";
+    case "Destination":
+      return "the end of the disruption command that moves pods here";
     case "NoNode":
       return "a machine that joins the cluster";
     case "NotInitialized":

@@ -23,6 +23,8 @@ export function describeBlocked(blocked: Blocked): string {
   switch (blocked.reason) {
     case "InCommand":
       return "Node is part of a disruption command already";
+    case "Destination":
+      return "Node is kept for pods that another disruption command moves to it";
     case "NoNode":
       return "Nodeclaim does not have an associated node";
     case "NotInitialized":
@@ -100,6 +102,7 @@ export function describeBlocked(blocked: Blocked): string {
 export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Unconsolidatable" | undefined {
   switch (reason) {
     case "InCommand":
+    case "Destination":
     case "NotConsolidatable":
     case "BudgetSpent":
     case "StaticNodePool":

@@ -41,6 +41,13 @@ export const FAULTS: readonly Fault[] = [
     within: ["test/core/disruption/limits/circuit-breaker.test.ts"],
   },
   {
+    name: "destination-taken-away",
+    rule: "no command disrupts a node that a command in flight counts on",
+    edits: [{ file: "core/disruption/cluster/rules/all.ts", find: "  inCommand,\n  destination,\n", replace: "  inCommand,\n" }],
+    foundBy: "unit",
+    within: CANDIDATE,
+  },
+  {
     name: "empty-list-believed",
     rule: "a list that lacks most pods ends nothing until a second one says the same",
     edits: [

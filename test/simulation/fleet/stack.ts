@@ -196,7 +196,14 @@ export async function deployStack({ clock, clusters, service, catalogue, onLog }
       tableLostAt: () => Number.NEGATIVE_INFINITY,
       recordsLostAt: () => Number.NEGATIVE_INFINITY,
     };
-    return { lab, table: standing?.hidden(table) ?? table, faults, history: history(clock, 0), keepsHistory: true };
+    return {
+      lab,
+      table: standing?.hidden(table) ?? table,
+      faults,
+      history: history(clock, 0),
+      keepsHistory: true,
+      keepsDestinations: true,
+    };
   }
 
   return {

@@ -8,7 +8,7 @@ import { neighbourLeftAlone, secondServed } from "./neighbours.ts";
 import { drainedInTime, noticesHeeded, noticesRemembered } from "./notices.ts";
 import { dearLeftAlone } from "./overlays.ts";
 import { pausesHold } from "./pauses.ts";
-import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
+import { commandsEnd, deadlinesHold, destinationsStay, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { boughtOnce } from "./purchases.ts";
 import { fewRepaired, sickReplaced } from "./repairs.ts";
 import { replicasKept } from "./static-pools.ts";
@@ -34,7 +34,7 @@ export const INVARIANTS: readonly Invariant[] = [
     noticesRemembered,
     noOrphans,
   ],
-  ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
+  ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, destinationsStay, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded, endsTold, launchesTold],
   ...[replicasKept, sickReplaced, fewRepaired, dearLeftAlone, neighbourLeftAlone, secondServed],

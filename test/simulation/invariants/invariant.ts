@@ -24,6 +24,8 @@ export interface Scene {
   readonly history: History;
   /** Whether all code of the run writes the history of decisions. */
   readonly keepsHistory: boolean;
+  /** Whether all code of the run keeps nodes that other commands move pods to. */
+  readonly keepsDestinations: boolean;
 }
 
 /** The whole state, read at one moment, without odd objects. */

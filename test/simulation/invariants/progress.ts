@@ -92,6 +92,23 @@ export const commandsEnd: Invariant = {
   }),
 };
 
+export const destinationsStay: Invariant = {
+  name: "destinations stay",
+  law: "No command disrupts a node that another command in flight moves pods to.",
+  watch: ({ keepsDestinations }, violated) => ({
+    check: ({ commands }) => {
+      const executing = keepsDestinations ? commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting") : [];
+      for (const { id, destinations = {}, replacementClaims } of executing) {
+        const countedOn = new Set([...Object.values(destinations), ...replacementClaims]);
+        for (const other of executing) {
+          const taken = other.candidates.filter(({ nodeClaim }) => countedOn.has(nodeClaim)).map(({ nodeClaim }) => nodeClaim);
+          if (taken.length > 0) violated(`command ${other.id} disrupts ${taken.join(", ")}, and command ${id} moves pods there`);
+        }
+      }
+    },
+  }),
+};
+
 export const taintsHaveReason: Invariant = {
   name: "taints have a reason",
   law: "No node keeps the disrupted taint when neither a command nor its own end explains it.",

@@ -2,6 +2,7 @@
 // Rules apply to every voluntary disruption; what one method asks besides stands in that method.
 
 import { deleting } from "./deleting.ts";
+import { destination } from "./destination.ts";
 import { hasNode } from "./has-node.ts";
 import { inCommand } from "./in-command.ts";
 import { initialized } from "./initialized.ts";
@@ -20,6 +21,7 @@ import { unreadable } from "./unreadable.ts";
  */
 export const NODE_RULES: readonly Rule[] = [
   inCommand,
+  destination,
   hasNode,
   initialized,
   deleting,

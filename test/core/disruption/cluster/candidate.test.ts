@@ -44,6 +44,29 @@ it("a nominated node is no candidate until the nomination ends", () => {
   expect(findCandidates(view(scene, { nominatedUntil: new Map([["n", NOW]]) })).all).toHaveLength(1);
 });
 
+it.for(["Replacing", "Deleting"] as const)("a node that a command counts on is no candidate while it is %s", (phase) => {
+  const machines = ["going", "room", "new", "free"].map((name) => ({ name }));
+  const command = {
+    phase,
+    candidates: [{ nodeClaim: "going-claim" }],
+    destinations: { "default/p": "room-claim" },
+    replacementClaims: ["new-claim"],
+  } as unknown as CommandRecord;
+  const { all, blocked } = findCandidates(view({ machines, pods: [pod("p", "going")] }, { commands: [command] }));
+  expect(all.map(({ node }) => node)).toEqual(["free"]);
+  expect(Object.fromEntries(blocked.map((one) => [one.node, one.blocked.reason]))).toEqual({
+    going: "InCommand",
+    new: "Destination",
+    room: "Destination",
+  });
+});
+
+it("a node is free again when the command that counted on it is rolled back", () => {
+  const command = { phase: "RollingBack", candidates: [], destinations: { "default/p": "n-claim" }, replacementClaims: [] };
+  const { all } = findCandidates(view({ machines: [{ name: "n" }] }, { commands: [command as unknown as CommandRecord] }));
+  expect(all).toHaveLength(1);
+});
+
 it("do-not-disrupt counts on DaemonSet pods, but not on finished pods", () => {
   const annotations = { "karpenter.sh/do-not-disrupt": "true" };
   const ownerReferences = [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }];
