@@ -42,6 +42,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
     "neither the Price List API nor IAM is called, since no endpoint reaches them: on-demand prices stay those of the release, and each EC2NodeClass must name its `instanceProfile`",
   KUBE_CLIENT_BURST: "requests to one API server at once, of one running function",
   KUBE_CLIENT_QPS: "the same a second, in the long run",
+  LEGACY_NODE_REPAIR:
+    "under the gate NodeRepair, unhealthy nodes are replaced by force, without budgets or replacements first, as before Karpenter 1.15; it is to be removed once Karpenter removes it ([node repair](node-repair.md))",
   LOG_LEVEL: "`debug`, `info` or `error`",
   MAX_PRICE_PER_HOUR:
     "the most that the nodes of a cluster may cost together, in dollars an hour: `20` for each cluster, `prod=50,dev=5` for those that are named, or `none`. It holds like a limit: [a cap in dollars](recipes.md#a-cap-in-dollars-an-hour)",
@@ -104,7 +106,7 @@ export const GATES: Readonly<Record<Gate, string>> = {
   CapacityBuffer:
     "room kept for pods to come (autoscaling.x-k8s.io/v1beta1): `kubectl get cb`. A cluster that has the kind already, in more versions, leaves `infra/crds/autoscaling.x-k8s.io_capacitybuffers.yaml` out",
   NodeOverlay: "your own prices and extended resources by instance type, pool, zone or capacity type: `kubectl get nodeoverlays`",
-  NodeRepair: "nodes that stay unhealthy are replaced",
+  NodeRepair: "nodes that stay unhealthy are replaced, within budgets of the reason `Unhealthy` ([node repair](node-repair.md))",
   ReservedCapacity: "capacity reservations that an EC2NodeClass selects are used first, and other launches stay out of open ones",
   SpotToSpotConsolidation: "a spot node is replaced by a cheaper spot node (15 types to choose from, as Karpenter asks)",
   StaticCapacity: "NodePools with `replicas` are kept at that number; `kubectl scale nodepool`",

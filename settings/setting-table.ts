@@ -182,6 +182,7 @@ export const SETTINGS = {
   /** The text by cluster. */
   SLEEP_SCHEDULE: { as: "sleepSchedule", readBy: "decisions", fallback: "none", read: readSchedules, isOurs: true },
   BESIDE_KARPENTER: { as: "besideKarpenter", readBy: "decisions", fallback: "false", read: bool, isOurs: true },
+  LEGACY_NODE_REPAIR: { as: "legacyNodeRepair", readBy: "decisions", fallback: "false", read: bool },
   ISOLATED_VPC: { as: "isolatedVpc", readBy: "decisions", fallback: "false", read: bool },
   ENABLE_ZONAL_SHIFT: { as: "zonalShift", readBy: "decisions", fallback: "false", read: bool },
   /** ms, as every duration. */

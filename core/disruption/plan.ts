@@ -24,6 +24,7 @@ import { nextCircuitLookAt } from "./limits/circuit-breaker.ts";
 import { nextLookAt } from "./limits/rate-limit.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
+import { findUnhealthy, repair, type Unhealthy } from "./methods/repair.ts";
 import { singleNode } from "./methods/single-node.ts";
 import { sleep } from "./methods/sleep.ts";
 import { staticDrift } from "./methods/static-drift.ts";
@@ -69,10 +70,15 @@ function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
 }
 
 /**
- * Runs the methods in Karpenter's order, after that of sleeping pools; the first that finds something ends the pass
- * (karpenter: pkg/controllers/disruption/controller.go, NewMethods).
+ * Runs the methods in Karpenter's order, with that of sleeping pools after repair; the first that finds something ends
+ * the pass (karpenter: pkg/controllers/disruption/controller.go, NewMethods).
  */
-function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Candidate[]): readonly Pass[] {
+function runMethods(
+  input: DisruptionInput,
+  view: ClusterView,
+  all: readonly Candidate[],
+  unhealthy: Unhealthy | undefined,
+): readonly Pass[] {
   // Nodes of a sleeping pool go one way only.
   const candidates = all.filter(({ nodePool }) => !isAsleep(nodePool, view.now));
   const { makeTrial } = input;
@@ -100,7 +106,12 @@ function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Can
   const sleeps = view.snapshot.nodePools.some((pool) => pool.metadata.annotations?.[SCHEDULE] !== undefined);
   const sleepMethod: readonly [Method, Run] = ["sleep", (allowed) => sleep(all, allowed, view.now)];
   const staticMethod: readonly [Method, Run] = ["drift", (allowed, from) => staticDrift(view, from, allowed, input)];
+  const repairMethod: readonly [Method, Run] = [
+    "repair",
+    (allowed, from) => (unhealthy ? repair(context, unhealthy, new Set(from), allowed, input) : { blocked: [], eligible: 0 }),
+  ];
   const methods: readonly (readonly [Method, Run])[] = [
+    ...(unhealthy ? [repairMethod] : []),
     ...(sleeps ? [sleepMethod] : []),
     ["emptiness", (allowed, from) => emptiness(from, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
@@ -109,6 +120,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Can
     ["single", (allowed, from) => singleNode(context, from, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
   const missed = savingsMissed(input.expected, input.snapshot, input.commands, view.costs);
+  const of = (method: Method): readonly Candidate[] => (method === "repair" ? (unhealthy?.candidates ?? []) : candidates);
   const passes: Pass[] = [];
   for (const [method, run] of methods) {
     const allowed = budgetsFor(reasonOf(method));
@@ -116,7 +128,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, all: readonly Can
     const decision =
       isConsolidation && missed
         ? blockedAll(candidates, missed, view.now)
-        : runWithinLimits(method, run, { budgets: allowed, candidates, now: view.now }, input);
+        : runWithinLimits(method, run, { budgets: allowed, candidates: of(method), now: view.now }, input);
     const isOne = method === "multi" && decision.found?.candidates.length === 1;
     const isTimedOut = isConsolidation && outOfTime(method);
     const pass = { method: isOne ? "single" : method, decision, budgets: allowed, isTimedOut } as const;
@@ -177,22 +189,24 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const { now, settings, commands } = input;
   const view = viewCluster(input);
   const found = findCandidates(view);
+  const unhealthy = settings.nodeRepair && !settings.legacyNodeRepair ? findUnhealthy(view) : undefined;
   const validating = commands.filter(({ phase }) => phase === "Validating");
-  const passes = validating.length > 0 ? [] : runMethods(input, view, found.all);
+  const passes = validating.length > 0 ? [] : runMethods(input, view, found.all, unhealthy);
   const blocked = explain(view, found.blocked, found.all, passes);
 
   const validatedAt = Math.min(...validating.map(({ dueAt }) => dueAt));
   const since = consolidatableTimes(view);
   const nextWindow = input.rate && nextLookAt(input.rate.window, input.rate.setting, now);
   const nextLook = input.breaker && nextCircuitLookAt(input.breaker, now);
-  const from = [...since.values(), nextWindow ?? Number.POSITIVE_INFINITY, nextLook ?? Number.POSITIVE_INFINITY];
+  const from = [...since.values(), ...[nextWindow, nextLook, unhealthy?.nextDueAt].flatMap((at) => at ?? [])];
   const last = passes.at(-1);
   const unseenPools = last?.decision.unseenPools;
   const tried = last?.decision.tried ?? [];
   const decided =
     last?.decision.found &&
     newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found, tried });
-  const violation = decided && commandViolation(decided, new Set(found.all.map(({ nodeClaim }) => nodeClaim)));
+  const violation =
+    decided && commandViolation(decided, new Set([...found.all, ...(unhealthy?.candidates ?? [])].map(({ nodeClaim }) => nodeClaim)));
   const command = violation ? undefined : decided;
   return {
     view,

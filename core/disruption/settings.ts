@@ -20,6 +20,10 @@ export interface DisruptionSettings extends CostSettings {
   readonly podMoveCost?: number;
   /** How many nodes whose pods must move may be ended in a window, over all NodePools. Undefined means no limit. */
   readonly disruptionRate?: RateSetting | undefined;
+  /** Replace nodes that stay unhealthy (Karpenter's feature gate NodeRepair). False unless set. */
+  readonly nodeRepair?: boolean;
+  /** The lifecycle repairs nodes by force, as before Karpenter 1.15. False unless set. */
+  readonly legacyNodeRepair?: boolean;
   /** Reconcile NodePools with `replicas` (Karpenter's feature gate StaticCapacity). False unless set. */
   readonly staticCapacity?: boolean;
 }

@@ -23,6 +23,7 @@ import { machineFields } from "./log-fields.ts";
 import { terminationPaused } from "./paused.ts";
 import { pollsUntil } from "./polls.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
+import { terminationMode } from "./termination-mode.ts";
 
 /** Wait after a search for a launch in EC2 before the next one. No benchmark has tuned it. */
 const INSTANCE_POLL_MS = 5_000;
@@ -231,15 +232,9 @@ function disruptedPods(pods: readonly Pod[], record: NodeClaimRecord, claim: Nod
   const labels = {
     ...{ reason, nodepool, capacity_type },
     consolidation_policy: consolidationPolicy,
-    termination_mode: terminationMode(claim),
+    termination_mode: terminationMode(claim.spec.terminationGracePeriod),
   };
   return [{ type: "Count", metric: "pods_disruption_initiated_total", labels, by }];
-}
-
-/** (karpenter: pkg/utils/nodeclaim/nodeclaim.go, DisruptionTerminationMode) */
-function terminationMode({ spec: { terminationGracePeriod } }: NodeClaim): "graceful" | "forceful" | "eventual" {
-  if (terminationGracePeriod === undefined) return "graceful";
-  return (parseDuration(terminationGracePeriod) ?? 0) <= 0 ? "forceful" : "eventual";
 }
 
 /** Minimum time in "Draining", so that a pod bound just before the taint is seen. No benchmark has tuned it. */

@@ -29,6 +29,15 @@ export interface CommandCandidate {
   readonly pods: readonly string[];
 }
 
+/** A fault of a node, and how long its drain may take. */
+export interface RepairOf {
+  /** Type and reason of the node's condition. */
+  readonly condition: string;
+  readonly reason: string;
+  /** The drain ends after this time, whatever blocks it, ms. */
+  readonly drainMs: number;
+}
+
 /**
  * A disruption command as it is stored, before anything is done. `planDisruption` decides it, `advanceCommand` executes
  * it step by step, and the record is removed at the end.
@@ -43,7 +52,7 @@ export interface CommandRecord {
   readonly id: string;
   /** Raised by each write; a write names the version that it read. */
   readonly version: number;
-  readonly method: "emptiness" | "drift" | "multi" | "single" | "sleep" | "expiration";
+  readonly method: "emptiness" | "drift" | "multi" | "single" | "sleep" | "repair" | "expiration";
   readonly reason: DisruptionReason;
   readonly decision: "delete" | "replace";
   readonly candidates: readonly CommandCandidate[];
@@ -54,6 +63,8 @@ export interface CommandRecord {
   readonly onlyDestinations?: boolean;
   /** Names of the replacement NodeClaims, set when they are written. */
   readonly replacementClaims: readonly string[];
+  /** What is wrong with the node of a repair. */
+  readonly repair?: RepairOf;
   /** USD. */
   readonly savingsPerHour: number;
   /** The best few other sets of nodes that were tried, and how many in all: for the history. */

@@ -30,6 +30,7 @@ export const PLACEMENT_GROUP_PARTITION = "karpenter.k8s.aws/placement-group-part
 export const TERMINATION_FINALIZER = "karpenter.sh/termination";
 
 export const DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt";
+export const DO_NOT_REPAIR = "karpenter.sh/do-not-repair";
 export const NODE_POOL_HASH = "karpenter.sh/nodepool-hash";
 export const NODE_POOL_HASH_VERSION = "karpenter.sh/nodepool-hash-version";
 export const TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp";

@@ -4,7 +4,7 @@ import type { ResourceList } from "./kubernetes.ts";
 import type { NodeClaim } from "./node-claim.ts";
 
 /** Why a NodeClaim was made: the `reason` label of nodeclaims_created_total. */
-export type ClaimReason = "provisioned" | "underutilized" | "drifted" | "empty" | "adopted";
+export type ClaimReason = "provisioned" | "underutilized" | "drifted" | "unhealthy" | "empty" | "adopted";
 
 /**
  * The intent for one NodeClaim. Each remote call is written here first, version checked, so that a crash between two

@@ -112,7 +112,7 @@ const COMMAND = fields(
     ...{ version: number, savingsPerHour: number, createdAt: time, since: time, dueAt: number },
     ...{ candidates: listOf(candidate), replacements: listOf(replacement), replacementClaims: strings },
   },
-  { destinations: texts },
+  { destinations: texts, repair: fields({ condition: string, reason: string, drainMs: number }) },
 );
 const PHASES: ReadonlySet<unknown> = new Set(["Validating", "Replacing", "Deleting", "RollingBack"]);
 

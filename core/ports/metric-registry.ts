@@ -61,7 +61,10 @@ export const METRICS = {
   nodeclaims_terminated_total: { type: "counter", labels: ["nodepool", "capacity_type", "zone"], isEssential: true },
   nodeclaims_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: doubling(12) },
   nodeclaims_instance_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: doubling(11) },
-  nodeclaims_unhealthy_disrupted_total: { type: "counter", labels: ["condition", "nodepool", "capacity_type", "image_id"] },
+  nodeclaims_unhealthy_disrupted_total: {
+    type: "counter",
+    labels: ["condition", "nodepool", "capacity_type", "image_id", "termination_mode"],
+  },
   nodes_created_total: { type: "counter", labels: ["nodepool", "zone"] },
   nodes_drained_total: { type: "counter", labels: ["nodepool"] },
   nodes_terminated_total: { type: "counter", labels: ["nodepool", "zone"] },

@@ -1,12 +1,14 @@
-// Node auto-repair: in come nodes and NodeClaims, out come the claims to replace. Repair is forceful: budgets and pods
-// are not known here.
+// Node auto-repair: health.ts says what is wrong with a node; core/disruption/methods/repair.ts repairs it within the
+// budgets. Here is what LEGACY_NODE_REPAIR asks for: in come nodes and NodeClaims, out come the claims to replace by
+// force. Budgets and pods are not known here.
 
 import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import { nodeOwners } from "../model/node-owner.ts";
-import { REPAIR_POLICIES } from "./policies.ts";
+import { tooManyUnhealthy } from "./health.ts";
+import { LEGACY_POLICIES } from "./policies.ts";
 
 /** An unhealthy node to replace at once. */
 export interface Repair {
@@ -23,16 +25,9 @@ interface RepairPlan {
 }
 
 /**
- * Share of a NodePool's nodes that may be unhealthy, of the cluster's nodes for claims without a NodePool. With more,
- * the cause is not the nodes, and replacing them would not help
- * (karpenter: pkg/controllers/node/health/controller.go, allowedUnhealthyPercent).
- */
-const MAX_UNHEALTHY_SHARE = 0.2;
-
-/**
  * The nodes that have been unhealthy for longer than the toleration of their condition. They are replaced by force:
  * budgets, PodDisruptionBudgets and do-not-disrupt protect pods on healthy nodes, and an unhealthy node cannot drain
- * (karpenter: pkg/controllers/node/health/controller.go, Controller.Reconcile).
+ * (karpenter: pkg/controllers/node/legacyrepair/controller.go, Controller.Reconcile).
  * @param nodes all managed nodes of the cluster, because each counts for the share.
  */
 export function planRepairs({
@@ -62,19 +57,9 @@ export function planRepairs({
 
 /** Type of the condition whose toleration ended first; undefined while none has ended. */
 function overdueCondition(node: Node, now: number): string | undefined {
-  const [first] = REPAIR_POLICIES.flatMap(({ condition: type, status, tolerationMs }) => {
+  const [first] = LEGACY_POLICIES.flatMap(({ condition: type, status, tolerationMs }) => {
     const condition = conditionOf(node.status?.conditions, type);
     return condition?.status === status ? [{ type, until: fromRfc3339(condition.lastTransitionTime) + tolerationMs }] : [];
   }).sort((a, b) => a.until - b.until);
   return first !== undefined && first.until <= now ? first.type : undefined;
-}
-
-/** Whether more than the allowed share, rounded up, is unhealthy. */
-function tooManyUnhealthy(nodes: readonly Node[]): boolean {
-  return nodes.filter(isUnhealthy).length > Math.ceil(nodes.length * MAX_UNHEALTHY_SHARE);
-}
-
-/** Whether a condition of the node is unhealthy, for however short a time. */
-function isUnhealthy({ status }: Node): boolean {
-  return REPAIR_POLICIES.some((policy) => conditionOf(status?.conditions, policy.condition)?.status === policy.status);
 }

@@ -16,6 +16,7 @@ import { nomineesOf } from "#core/provisioning/nominees.ts";
 import { refusalsOf } from "#core/provisioning/refused.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
+import { countRepair } from "../shared/count-repair.ts";
 import { ignoreGone, retryOnConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { recordFailedLaunch } from "../shared/registration-health.ts";
@@ -48,12 +49,7 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "WriteReplacements":
       return writeReplacements(action, context);
     case "DeleteClaim":
-      if (action.reason === "empty") await recordUnused(action.claim, context);
-      await terminateClaim(action.claim, action.reason, deps, {
-        commandId: action.commandId,
-        ...(action.reason === "drifted" ? driftOf(action.claim, context) : policyOf(action.claim, context)),
-      });
-      return;
+      return deleteClaim(action, context);
     case "Event":
       return publishOnce(action.event, deps);
     case "Log":
@@ -61,6 +57,25 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "Count":
       return deps.metrics.count(action.metric, action.labels, action.value);
   }
+}
+
+async function deleteClaim(
+  { claim: name, reason, commandId, repair }: Extract<CommandAction, { type: "DeleteClaim" }>,
+  context: CommandContext,
+): Promise<void> {
+  const { deps, state } = context;
+  if (reason === "empty") await recordUnused(name, context);
+  if (repair === undefined) {
+    const facts = reason === "drifted" ? driftOf(name, context) : policyOf(name, context);
+    await terminateClaim(name, reason, deps, { commandId, ...facts });
+    return;
+  }
+  // The drain's time begins now, with the replacement up. When this is done again the end is later and changes nothing.
+  const deadline = deps.now() + repair.drainMs;
+  const detail = `condition ${repair.condition} of the node${repair.reason === "" ? "" : `: ${repair.reason}`}`;
+  const isEnded = await terminateClaim(name, reason, deps, { commandId, deadline, detail });
+  const claim = named(state.snapshot.nodeClaims, name);
+  if (isEnded && claim) countRepair(claim, repair, deps);
 }
 
 /** A node that no pod came to, while pods that it was bought for still wait: another one may help them as little. */

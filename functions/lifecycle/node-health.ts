@@ -1,11 +1,10 @@
 import { logEvent } from "#core/announcements/log-events.ts";
-import { snakeCase } from "#core/insight/metrics/labels.ts";
 import { statusProblems } from "#core/interruption/instance-status.ts";
 import { withConditions } from "#core/lifecycle/claim-status.ts";
 import { consistency } from "#core/lifecycle/consistency.ts";
 import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { isTrue, rfc3339 } from "#core/model/conditions.ts";
-import { CAPACITY_TYPE, NODE_POOL } from "#core/model/labels.ts";
+import { NODE_POOL } from "#core/model/labels.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
@@ -15,6 +14,7 @@ import type { InstanceStatus } from "#core/ports/fleet.ts";
 import type { PublishedEvent } from "#core/ports/kubernetes.ts";
 import { planRepairs, type Repair } from "#core/repair/plan.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { countRepair } from "../shared/count-repair.ts";
 import { takeTurn } from "../shared/disruption-rate.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
@@ -28,12 +28,12 @@ import { writeStatus } from "../shared/write-status.ts";
 const REPAIR_BLOCKED_WINDOW_MS = 15 * 60_000;
 
 /**
- * Terminates the NodeClaims of nodes that have been unhealthy for too long (feature gate NodeRepair), by force and at
- * once (karpenter: pkg/controllers/node/health/controller.go, Controller.Reconcile). A NodeClaim that is terminating
- * already is hastened.
+ * Under LEGACY_NODE_REPAIR, terminates the NodeClaims of nodes that have been unhealthy for too long (feature gate
+ * NodeRepair), by force and at once (karpenter: pkg/controllers/node/legacyrepair/controller.go, Controller.Reconcile).
+ * A NodeClaim that is terminating already is hastened.
  */
 export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
-  if (!deps.settings.nodeRepair) return;
+  if (!deps.settings.nodeRepair || !deps.settings.legacyNodeRepair) return;
   const { repairs, blocked } = planRepairs({ nodes, claims, now: deps.now() });
   if (repairs.length > 0 && (await pausedFor("disruption", deps)) === undefined) for (const one of repairs) await replaceNode(one, deps);
   for (const one of blocked) {
@@ -48,12 +48,7 @@ async function replaceNode({ claim, node, condition }: Repair, deps: LifecycleDe
   if (turn !== undefined) return publishBlocked({ claim, node }, `the cluster's disruption rate is used up until ${rfc3339(turn)}`, deps);
   if (!(await terminateClaim(name, "unhealthy", deps, { deadline: deps.now(), detail: `condition ${condition} of the node` }))) return;
   logEvent(deps.log, "deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
-  deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
-    condition: snakeCase(condition),
-    nodepool: labels?.[NODE_POOL] ?? "",
-    capacity_type: labels?.[CAPACITY_TYPE] ?? "",
-    image_id: claim.status?.imageID ?? "",
-  });
+  countRepair(claim, { condition }, deps);
 }
 
 async function publishBlocked({ claim, node }: Pick<Repair, "claim" | "node">, message: string, deps: LifecycleDeps): Promise<void> {

@@ -54,7 +54,11 @@ const CONTROLLERS: readonly (readonly [karpenter: string, here: string])[] = [
   ["`node.termination`, `Terminator.Drain`", "{terminate}, {drain}"],
   ["`nodeclaim.garbagecollection`, `nodeclaim.consistency`", "{collectGarbage}, {consistency}"],
   ["`nodeclaim.hydration`, `node.hydration`", "{hydrateRecords}, {hydrated}"],
-  ["`node.health`", "{repair}, then {planRepairs}"],
+  [
+    "`disruption.Repair`, `node.health`",
+    "{findUnhealthy}, then {core/disruption/methods: repair}; {faultsOf} in place of `RepairPolicyMatcher`",
+  ],
+  ["`node.legacyrepair`", "{functions/lifecycle: repair}, then {planRepairs}"],
   ["`nodepool.readiness`, `.validation`, `.hash`, `.counter`, `.registrationhealth`", "{refreshNodePool}, then {nodePoolStatus}"],
   ["`nodeclass` of the AWS provider", "{refreshNodeClass}, then {nodeClassStatus}"],
   ["`static.provisioning`, `static.deprovisioning`", "{keepReplicas}, then {replicaChanges}"],

@@ -17,6 +17,7 @@ import { reasonOf } from "#core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { drift } from "#core/disruption/methods/drift.ts";
 import { emptiness } from "#core/disruption/methods/emptiness.ts";
+import { findUnhealthy, repair } from "#core/disruption/methods/repair.ts";
 import { singleNode } from "#core/disruption/methods/single-node.ts";
 import { sleep } from "#core/disruption/methods/sleep.ts";
 import { multiNode } from "#core/disruption/node-sets/multi-node.ts";
@@ -40,12 +41,14 @@ function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefin
   const context: ConsolidationContext = { view, settings: { cluster: "scenario" }, simulate: simulateWithSolve };
   const candidates = findCandidates(view).all;
   const budgets = poolBudgets(view, reasonOf(method));
+  const unhealthy = findUnhealthy(view);
   const decide: Readonly<Record<Method, () => Decision>> = {
     emptiness: () => emptiness(candidates, budgets, snapshot.now),
     drift: () => drift(context, candidates, budgets),
     multi: () => multiNode(context, candidates, budgets),
     single: () => singleNode(context, candidates, budgets),
     sleep: () => sleep(candidates, budgets, snapshot.now),
+    repair: () => repair(context, unhealthy, new Set(unhealthy.candidates), budgets, { commands: [], records: [] }),
   };
   const { found } = decide[method]();
   if (!found) return undefined;

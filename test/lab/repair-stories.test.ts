@@ -53,8 +53,8 @@ const budget = (maxUnavailable: number): ApiObject => ({
 });
 
 describe("an unhealthy node", () => {
-  it("is replaced by force after its toleration duration, whatever its PodDisruptionBudgets", async () => {
-    const lab = await running(2, [...OBJECTS, budget(0)], REPAIR);
+  it("is replaced by force under LEGACY_NODE_REPAIR, whatever its PodDisruptionBudgets", async () => {
+    const lab = await running(2, [...OBJECTS, budget(0)], { settings: { nodeRepair: true, legacyNodeRepair: true } });
     const [before] = ids(lab);
     accuse(lab, "KernelReady");
     await pass(lab, 29 * MINUTE);

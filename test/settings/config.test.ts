@@ -61,6 +61,7 @@ describe("parseConfig", () => {
         nodeOverheadPrice: 0.02,
         burstablePrice: "surplus",
         isolatedVpc: false,
+        legacyNodeRepair: false,
         zonalShift: false,
         amiRefreshMs: 60_000,
         subnetRefreshMs: 60_000,

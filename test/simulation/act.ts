@@ -133,7 +133,8 @@ function twinNode(lab: Lab, { pick, minutes }: Extract<Act, { what: "twin node" 
 function breakHardware(lab: Lab, { pick, minutes }: Extract<Act, { what: "break hardware" }>): void {
   const { clock, store } = lab.world;
   const report = (name: string, status: "True" | "False"): void => {
-    const condition = { type: SICKNESS, status, lastTransitionTime: new Date(clock.now()).toISOString() };
+    const reason = status === "True" ? "AcceleratedHardwareIsReady" : "NvidiaXID79Error";
+    const condition = { type: SICKNESS, status, reason, lastTransitionTime: new Date(clock.now()).toISOString() };
     store.patch("Node", name, undefined, { user: "system:serviceaccount:kube-system:monitoring", subresource: "status" }, (node) => {
       const others = (node.status?.conditions ?? []).filter(({ type }: { readonly type: string }) => type !== SICKNESS);
       node.status = { ...node.status, conditions: [...others, condition] };

@@ -1,4 +1,5 @@
 import type { DisruptionReason } from "../../model/command-record.ts";
+import type { CommonFault } from "../../repair/health.ts";
 
 /**
  * Why a node is not disrupted. A value, not a text: reports/wording.ts words it, functions/disruption publishes it as
@@ -17,6 +18,13 @@ export type Blocked =
   | { readonly reason: "Deleting" }
   | { readonly reason: "Nominated"; readonly until: number }
   | { readonly reason: "NodeDoNotDisrupt" }
+  | { readonly reason: "DoNotRepair" }
+  /** More than a fifth of the NodePool's nodes are unhealthy. */
+  | { readonly reason: "TooManyUnhealthy"; readonly nodePool: string }
+  /** Many nodes of the cluster got the same fault within an hour. */
+  | ({ readonly reason: "CommonFault" } & CommonFault)
+  /** A static NodePool has no room for a replacement under limits.nodes. */
+  | { readonly reason: "StaticAtLimit"; readonly nodePool: string }
   /** `problem`: which object cannot be read. */
   | { readonly reason: "Unreadable"; readonly problem: string }
   /** The API server has refused a NodeClaim for the pod. */

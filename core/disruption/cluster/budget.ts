@@ -89,7 +89,7 @@ export function nextBudgetChange(pool: NodePool, now: number): number | undefine
 export interface PoolBudget {
   /** Initialized nodes of the pool, without those whose instance is being terminated. */
   readonly total: number;
-  /** How many of `total` are not ready or are being removed; they use the budget. */
+  /** How many of `total` are being removed or, but for the reason Unhealthy, are not ready; they use the budget. */
   readonly disrupting: number;
   /** What the active budgets allow at once; Infinity without a limit. */
   readonly limit: number;
@@ -111,7 +111,9 @@ export function poolBudgets(view: ClusterView, reason: DisruptionReason): Readon
     add(totals, pool);
     // A command that is being rolled back counts too: its nodes still carry the disrupted taint.
     const isLeaving = machine.markedForDeletion || view.inCommand.has(machine.claim.metadata.name);
-    if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);
+    // Nodes that wait for repair must not use its budget up.
+    const isDown = reason !== "Unhealthy" && !isTrue(machine.node?.status?.conditions, "Ready");
+    if (isLeaving || isDown) add(disrupting, pool);
   }
   const budgets = new Map<string, PoolBudget>();
   for (const [name, pool] of view.nodePools) {

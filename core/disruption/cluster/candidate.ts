@@ -76,8 +76,9 @@ function startOf(status: Pod["status"]): number {
   return status?.startTime === undefined ? Number.NEGATIVE_INFINITY : fromRfc3339(status.startTime);
 }
 
-function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked {
-  const blocked = firstOf(NODE_RULES, machine, view);
+/** The machine as a candidate, or which of the rules about nodes blocks it. */
+export function candidateOf(machine: StateNode, view: ClusterView, rules: readonly Rule[] = NODE_RULES): Candidate | Blocked {
+  const blocked = firstOf(rules, machine, view);
   if (blocked) return blocked;
   const poolName = machine.labels[NODE_POOL] ?? "";
   const nodePool = view.nodePools.get(poolName);

@@ -271,7 +271,7 @@ function whenDeleting({ command, view, now }: StepContext): CommandStep {
     ...onBoth(view, nodeClaim, { type: "Normal", reason: "DisruptionTerminating", message: "" }).map(
       (event) => ({ type: "Event", event: { ...event, message: `Disrupting ${event.about.kind}: ${command.reason}` } }) as const,
     ),
-    { type: "DeleteClaim", claim: nodeClaim, reason, commandId: command.id },
+    { type: "DeleteClaim", claim: nodeClaim, reason, commandId: command.id, ...(command.repair && { repair: command.repair }) },
   ]);
   return { actions: deletions, wakeAt: now + SETTLE_MS };
 }

@@ -1,4 +1,4 @@
-import type { CommandRecord } from "../../model/command-record.ts";
+import type { CommandRecord, RepairOf } from "../../model/command-record.ts";
 import type { HistoryEntry } from "../../model/history-entry.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
@@ -32,7 +32,13 @@ export type CommandAction =
    * Mark the claim's record as terminating; `reason` is the label of nodeclaims_disrupted_total, which the shell counts
    * with it.
    */
-  | { readonly type: "DeleteClaim"; readonly claim: string; readonly reason: string; readonly commandId: string }
+  | {
+      readonly type: "DeleteClaim";
+      readonly claim: string;
+      readonly reason: string;
+      readonly commandId: string;
+      readonly repair?: RepairOf;
+    }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
   | {

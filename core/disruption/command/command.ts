@@ -1,4 +1,4 @@
-import type { CommandCandidate, CommandRecord } from "../../model/command-record.ts";
+import type { CommandCandidate, CommandRecord, RepairOf } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { podKey } from "../../pods/predicates.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf, zoneOf } from "../cluster/candidate.ts";
@@ -7,7 +7,7 @@ import { savingsOf } from "../prices/savings.ts";
 import { bestOthers } from "../reports/history.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
-/** Karpenter's metric label consolidation_type; empty for Drift, which is not consolidation. */
+/** Karpenter's metric label consolidation_type; empty for a method that is not consolidation. */
 export function consolidationTypeOf(method: CommandRecord["method"]): string {
   if (method === "emptiness") return "empty";
   return method === "multi" || method === "single" ? method : "";
@@ -27,9 +27,11 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
   };
 }
 
+const AT_ONCE: ReadonlySet<Method> = new Set(["drift", "sleep", "repair"]);
+
 /**
- * The command of a decision, to be stored before anything is done. Drift and sleep are due at once, because pods that
- * come or go do not change them.
+ * The command of a decision, to be stored before anything is done. Drift, sleep and repair are due at once, because
+ * pods that come or go do not change them.
  */
 export function newCommand(decided: {
   readonly cluster: string;
@@ -40,6 +42,7 @@ export function newCommand(decided: {
   readonly replacements: readonly PlannedNodeClaim[];
   readonly destinations?: CommandRecord["destinations"];
   readonly onlyDestinations?: boolean;
+  readonly repair?: RepairOf;
   /** Every set of nodes that was tried. */
   readonly tried?: readonly Tried[];
 }): CommandRecord {
@@ -56,12 +59,13 @@ export function newCommand(decided: {
     replacements,
     ...(Object.keys(destinations).length > 0 && { destinations }),
     ...(onlyDestinations && { onlyDestinations }),
+    ...(decided.repair && { repair: decided.repair }),
     replacementClaims: [],
     savingsPerHour: savingsOf(candidates, replacements),
     ...(tried.length > 0 && { tried: bestOthers(tried, candidates), triedCount: tried.length }),
     phase: "Validating",
     createdAt: now,
     since: now,
-    dueAt: method === "drift" || method === "sleep" ? now : now + VALIDATION_DELAY_MS,
+    dueAt: AT_ONCE.has(method) ? now : now + VALIDATION_DELAY_MS,
   };
 }

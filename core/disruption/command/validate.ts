@@ -1,6 +1,7 @@
 import type { CommandRecord } from "../../model/command-record.ts";
 import { isAsleep } from "../../node-pool/schedule.ts";
 import type { Effort } from "../../scheduling/search.ts";
+import { isStatic } from "../../static-capacity/claim.ts";
 import { allowance, poolBudgets } from "../cluster/budget.ts";
 import { type Candidate, findCandidates } from "../cluster/candidate.ts";
 import type { Simulate } from "../cluster/simulation.ts";
@@ -9,6 +10,7 @@ import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
 import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
+import { findUnhealthy, type Unhealthy } from "../methods/repair.ts";
 import { isSleepCandidate } from "../methods/sleep.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
@@ -52,35 +54,44 @@ function closedTo({ onlyDestinations = false, destinations = {} }: CommandRecord
   return new Set([...view.machines].flatMap(([claim, { name }]) => (open.has(claim) ? [] : [name])));
 }
 
+function eligibleFor({ method }: CommandRecord, view: ClusterView, unhealthy: Unhealthy | undefined): readonly Candidate[] {
+  const awake = findCandidates(view).all.filter(({ nodePool }) => isAsleep(nodePool, view.now) === (method === "sleep"));
+  return unhealthy?.candidates ?? awake.filter(filterOf(method, view.now));
+}
+
+function isSimulatedAgain({ method }: CommandRecord, candidates: readonly Candidate[], isOld: boolean): boolean {
+  if (method === "multi" || method === "single") return true;
+  // What replaces a node of a static NodePool was not simulated.
+  return isOld && (method === "drift" || (method === "repair" && !candidates.some(({ nodePool }) => isStatic(nodePool))));
+}
+
 /**
  * Validates a command on a fresh view without the command itself. Emptiness continues with the nodes that are still
  * empty, sleep with those whose NodePool still sleeps; consolidation needs all its candidates, their budgets, and a
- * simulation with the same result; Drift needs its node to be drifted
- * (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate). A Drift command is carried
- * out at once; one that could not be, or beside which a NodeClaim was planned since, is simulated again too, because
- * that may have used the limits, or be for the pods that it was planned with.
+ * simulation with the same result; Drift needs its node to be drifted, repair to be unhealthy
+ * (karpenter: pkg/controllers/disruption/validation.go, ConsolidationValidator.Validate). A command of these two is
+ * carried out at once; one that could not be, or beside which a NodeClaim was planned since, is simulated again too,
+ * because that may have used the limits, or be for the pods that it was planned with.
  */
 export function validate(command: CommandRecord, view: ClusterView, simulate: Simulate): Validation {
   const planned = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
-  const sleeps = command.method === "sleep";
-  const eligible = findCandidates(view)
-    .all.filter(({ nodePool }) => isAsleep(nodePool, view.now) === sleeps)
-    .filter(filterOf(command.method, view.now));
-  const remaining = eligible.filter(({ nodeClaim }) => planned.has(nodeClaim));
+  const unhealthy = command.method === "repair" ? findUnhealthy(view) : undefined;
+  const remaining = eligibleFor(command, view, unhealthy).filter(({ nodeClaim }) => planned.has(nodeClaim));
   const partial = command.method === "emptiness" || command.method === "sleep";
   // Since so long ago pods may have come and gone.
   if (partial && view.now - command.createdAt > MAX_EMPTY_AGE_MS) return { holds: false, why: "churn" };
   if (remaining.length === 0 || (!partial && remaining.length < planned.size)) return { holds: false, why: "churn" };
   const budget = allowance(poolBudgets(view, command.reason));
-  const allowed = remaining.filter(({ nodePool }) => budget.take(nodePool.metadata.name));
+  const allowed = remaining.filter(({ nodePool, machine }) => (unhealthy && !machine.initialized) || budget.take(nodePool.metadata.name));
   if (allowed.length === 0 || (!partial && allowed.length < remaining.length)) return { holds: false, why: "budget" };
   const isOld =
     view.now - command.createdAt >= VALIDATION_DELAY_MS ||
     [...view.records.values()].some(({ createdAt }) => createdAt >= command.createdAt);
-  const simulated = command.method === "multi" || command.method === "single" || (command.method === "drift" && isOld);
+  const simulated = isSimulatedAgain(command, allowed, isOld);
   // The command does not store which effort found it: try the quick one first.
-  const closed = closedTo(command, view);
-  const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { effort, closed }));
+  const closed = unhealthy?.nodes ?? closedTo(command, view);
+  const settle = unhealthy === undefined;
+  const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { settle, effort, closed }));
   if (simulated && !holds("quick") && !holds("full")) return { holds: false, why: "scheduling" };
   return { holds: true, candidates: allowed };
 }

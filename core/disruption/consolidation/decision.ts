@@ -1,4 +1,4 @@
-import type { CommandRecord, DisruptionReason } from "../../model/command-record.ts";
+import type { CommandRecord, DisruptionReason, RepairOf } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<Method, DisruptionReason>> = {
   multi: "Underutilized",
   single: "Underutilized",
   sleep: "Asleep",
+  repair: "Unhealthy",
 };
 
 /**
@@ -48,6 +49,8 @@ export interface Decision {
     readonly candidates: readonly Candidate[];
     readonly replacements: readonly PlannedNodeClaim[];
     readonly destinations?: Destinations;
+    /** CommandRecord.repair. */
+    readonly repair?: RepairOf;
     /** CommandRecord.onlyDestinations. */
     readonly onlyDestinations?: boolean;
   };

@@ -72,7 +72,7 @@ export function trialFor(view: ClusterView, candidates: readonly Candidate[], ma
 /**
  * Simulates the cluster without the candidates (karpenter: pkg/controllers/disruption/helpers.go, SimulateScheduling).
  * `settle` (default true): as consolidation needs it, no pod moves to a node inside its consolidateAfter window; Drift
- * sets it to false and accepts any node.
+ * sets it to false and accepts any node but those that are `closed`.
  */
 export function tryRemoval(
   view: ClusterView,
@@ -84,7 +84,7 @@ export function tryRemoval(
     closed = new Set(),
   }: { readonly settle?: boolean; readonly effort?: Effort; readonly closed?: ReadonlySet<string> } = {},
 ): RemovalTrial {
-  const settling = settle ? settlingNodes(view).union(closed) : new Set<string>();
+  const settling = settle ? settlingNodes(view).union(closed) : closed;
   const { snapshot } = view.bufferRoom();
   const plan = simulate(snapshot, {
     excludeNodes: new Set(candidates.map(({ node }) => node)),

@@ -37,7 +37,7 @@ export function byUrgency(a: Candidate, b: Candidate): number {
  * The new nodes that the candidate's own pods need. New nodes for other pending pods are left to provisioning, because
  * both would launch nodes for the same pods.
  */
-function replacementsFor({ moving }: Candidate, { newNodeClaims }: RemovalTrial): readonly PlannedNodeClaim[] {
+export function replacementsFor({ moving }: Candidate, { newNodeClaims }: RemovalTrial): readonly PlannedNodeClaim[] {
   const own = new Set(moving.map(podKey));
   return newNodeClaims.filter(({ pods }) => pods.some((pod) => own.has(pod)));
 }

@@ -1,3 +1,4 @@
+import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { affordable } from "../../static-capacity/affordable.ts";
 import { isStatic, staticClaim } from "../../static-capacity/claim.ts";
 import { countReplicas, type ReplicaCount } from "../../static-capacity/count.ts";
@@ -30,22 +31,31 @@ export function staticDrift(
   for (const candidate of eligible) {
     const { nodePool } = candidate;
     const { name } = nodePool.metadata;
-    if (!hasRoom(candidate, counts.get(name))) continue;
+    const replacement = staticReplacement(candidate, view, counts.get(name));
+    if (replacement === "Surplus" || replacement === "AtLimit") continue;
     if (!budget.take(name)) {
       blocked.push(budgetSpent(candidate, "Drifted"));
       continue;
     }
-    const replacement = staticClaim(nodePool, view.snapshot.instanceTypes.get(name) ?? []);
-    if ("none" in replacement) continue;
-    const { count, planned } = affordable({ pool: nodePool, planned: replacement.ok, wanted: 1 }, view.snapshot, new Set([candidate.node]));
-    if (count > 0) return { found: { candidates: [candidate], replacements: [planned] }, blocked, eligible: eligible.length };
+    if (replacement !== "Unplanned")
+      return { found: { candidates: [candidate], replacements: [replacement] }, blocked, eligible: eligible.length };
   }
   return { blocked, eligible: eligible.length };
 }
 
-/** Whether the pool has no more claims than `replicas`, and `limits.nodes` allows one more. */
-function hasRoom({ nodePool }: Candidate, count: ReplicaCount | undefined): boolean {
-  const { active, deleting, beingReplaced } = count ?? { active: [], deleting: 0, beingReplaced: 0 };
-  const all = active.length + deleting + beingReplaced;
-  return active.length <= (nodePool.spec.replicas ?? 0) && all < nodeLimit(nodePool);
+/**
+ * The node that replaces one of a static pool. "Surplus": the pool has more claims than `replicas` and is scaled down
+ * first; "AtLimit": `limits.nodes` allows no further one; "Unplanned": none can be planned or paid for.
+ */
+export function staticReplacement(
+  { node, nodePool }: Candidate,
+  { snapshot }: ClusterView,
+  count: ReplicaCount = { active: [], deleting: 0, beingReplaced: 0 },
+): PlannedNodeClaim | "Surplus" | "AtLimit" | "Unplanned" {
+  if (count.active.length > (nodePool.spec.replicas ?? 0)) return "Surplus";
+  if (count.active.length + count.deleting + count.beingReplaced >= nodeLimit(nodePool)) return "AtLimit";
+  const claim = staticClaim(nodePool, snapshot.instanceTypes.get(nodePool.metadata.name) ?? []);
+  if ("none" in claim) return "Unplanned";
+  const { count: affordableNodes, planned } = affordable({ pool: nodePool, planned: claim.ok, wanted: 1 }, snapshot, new Set([node]));
+  return affordableNodes > 0 ? planned : "Unplanned";
 }

@@ -42,7 +42,7 @@ export function runWithinLimits(
 }
 
 const isEligible = (method: Method, candidate: Candidate, now: number): boolean =>
-  method === "drift" ? isDriftCandidate(candidate) : isConsolidationCandidate(candidate, now);
+  method === "drift" ? isDriftCandidate(candidate) : method === "repair" || isConsolidationCandidate(candidate, now);
 
 /**
  * Runs a method within the cluster's disruption rate. Where the rate leaves less than the budgets of all NodePools

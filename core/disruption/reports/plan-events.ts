@@ -52,13 +52,23 @@ export function gracePeriodEvents({ machines, now }: ClusterView): readonly Dedu
   );
 }
 
+/** (karpenter: pkg/controllers/disruption/events/events.go, NodeRepairBlocked) */
+function repairBlocked(view: ClusterView, nodeClaim: string, message: string): readonly DedupedEvent[] {
+  const event = { type: "Warning", reason: "NodeRepairBlocked", message } as const;
+  const pool = view.nodePools.get(view.machines.get(nodeClaim)?.nodePool ?? "");
+  const ofPool = pool ? [{ ...event, about: { kind: "NodePool", metadata: pool.metadata } } as const] : [];
+  return [...onBoth(view, nodeClaim, event), ...ofPool].map((one) => ({ event: one, windowMs: 15 * MINUTE_MS }));
+}
+
 /** Why nodes are not disrupted, on each node and its NodeClaim. */
 export function blockedEvents(view: ClusterView, blocked: readonly BlockedNode[]): readonly DedupedEvent[] {
   return blocked.flatMap(({ nodeClaim, blocked: why }) => {
     const reason = eventReasonOf(why);
     if (reason === undefined) return [];
+    const message = describeBlocked(why);
+    if (reason === "NodeRepairBlocked") return repairBlocked(view, nodeClaim, message);
     const windowMs = reason === "Unconsolidatable" ? 15 * MINUTE_MS : 2 * MINUTE_MS;
-    return onBoth(view, nodeClaim, { type: "Normal", reason, message: describeBlocked(why) }).map((event) => ({ event, windowMs }));
+    return onBoth(view, nodeClaim, { type: "Normal", reason, message }).map((event) => ({ event, windowMs }));
   });
 }
 

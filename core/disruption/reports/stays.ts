@@ -36,6 +36,14 @@ export function remedyOf(blocked: Blocked): string {
       return until(blocked.until);
     case "NodeDoNotDisrupt":
       return "the annotation karpenter.sh/do-not-disrupt taken off the node";
+    case "DoNotRepair":
+      return "the annotation karpenter.sh/do-not-repair taken off the node and its NodeClaim";
+    case "TooManyUnhealthy":
+      return `a fix of what makes many nodes of NodePool ${blocked.nodePool} unhealthy, or the end of the nodes by hand`;
+    case "CommonFault":
+      return `a fix of what made ${blocked.condition} ${blocked.status} on many nodes at once, or time: ${until(blocked.until)}`;
+    case "StaticAtLimit":
+      return `a higher limits.nodes of NodePool ${blocked.nodePool}`;
     case "Unreadable":
       return "a fix of the object that cannot be read";
     case "NodeClaimRefused":

@@ -35,6 +35,14 @@ export function describeBlocked(blocked: Blocked): string {
       return "Node is nominated for a pending pod";
     case "NodeDoNotDisrupt":
       return 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
+    case "DoNotRepair":
+      return 'repair is blocked through the "karpenter.sh/do-not-repair" annotation';
+    case "TooManyUnhealthy":
+      return `more than 20% of nodes in nodepool "${blocked.nodePool}" are unhealthy`;
+    case "CommonFault":
+      return `${blocked.condition} became ${blocked.status} on ${blocked.count} of ${blocked.total} nodes within an hour, so the nodes are not the cause; they are repaired from ${rfc3339(blocked.until)} on`;
+    case "StaticAtLimit":
+      return `static NodePool is at its node limit and cannot stage a replacement (NodePool=${blocked.nodePool})`;
     case "Unreadable":
       return blocked.problem;
     case "NodeClaimRefused":
@@ -99,7 +107,7 @@ export function describeBlocked(blocked: Blocked): string {
 }
 
 /** The reason of the event for a blocked node; undefined for temporary states, which have no event. */
-export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Unconsolidatable" | undefined {
+export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "NodeRepairBlocked" | "Unconsolidatable" | undefined {
   switch (reason) {
     case "InCommand":
     case "Destination":
@@ -113,6 +121,8 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "NotInitialized":
     case "Deleting":
     case "NodeDoNotDisrupt":
+    case "DoNotRepair":
+    case "StaticAtLimit":
     case "Unreadable":
     case "NodeClaimRefused":
     case "NodeLabelMissing":
@@ -121,6 +131,9 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "Pdb":
     case "SeveralPdbs":
       return "DisruptionBlocked";
+    case "TooManyUnhealthy":
+    case "CommonFault":
+      return "NodeRepairBlocked";
     case "InstanceTypeUnknown":
     case "LabelMissing":
     case "ConsolidationDisabled":

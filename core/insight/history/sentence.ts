@@ -68,7 +68,7 @@ const REASONS = {
   Empty: "its nodes had no pods but those of DaemonSets",
   Underutilized: "the pods fit elsewhere for less",
   Drifted: "its nodes differ from what their NodePool and EC2NodeClass now ask for",
-  Unhealthy: "its nodes stay unhealthy",
+  Unhealthy: "its node stays unhealthy",
   Asleep: "their NodePool sleeps",
 } as const;
 

@@ -31,6 +31,7 @@ const WHY: Readonly<Record<CommandRecord["method"], string>> = {
   multi: "fewer or cheaper nodes hold the same pods",
   single: "a cheaper node, or none, holds the same pods",
   sleep: "its NodePool sleeps",
+  repair: "the node stays unhealthy",
   expiration: "the node is older than expireAfter",
 };
 

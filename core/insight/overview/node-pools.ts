@@ -9,7 +9,7 @@ import { type NodeCosts, sumOfCosts } from "./costs.ts";
 import { units } from "./rooms.ts";
 import type { Budget, NodeOverview, PoolOverview } from "./types.ts";
 
-const REASONS: readonly Budget["reason"][] = ["Empty", "Underutilized", "Drifted", "Asleep"];
+const REASONS: readonly Budget["reason"][] = ["Empty", "Underutilized", "Drifted", "Unhealthy", "Asleep"];
 
 /** Resources whose usage is shown where a pool limits nothing. */
 const SHOWN = ["cpu", "memory"];
@@ -33,7 +33,6 @@ export function poolOverviews(
     const names = [...new Set([...SHOWN, ...Object.keys(limits)])].filter((one) => one !== "nodes");
     const { disruption, replicas, weight = 1 } = pool.spec;
     const cap = maxPricePerHour(pool);
-    const hasSchedule = pool.metadata.annotations?.[SCHEDULE] !== undefined;
     const problem = poolProblem(pool, types.length > 0, view.now);
     return {
       ...{ name, weight, nodes: own.length, cost: sumOfCosts(costs.get(name) ?? []), instanceTypes: types.length },
@@ -46,7 +45,7 @@ export function poolOverviews(
       ],
       consolidationPolicy: disruption?.consolidationPolicy ?? "WhenEmptyOrUnderutilized",
       consolidateAfter: disruption?.consolidateAfter ?? "0s",
-      budgets: REASONS.filter((reason) => reason !== "Asleep" || hasSchedule).map((reason): Budget => {
+      budgets: REASONS.filter((reason) => isShown(reason, pool)).map((reason): Budget => {
         const { total = 0, disrupting = 0, limit = 0, allowed = 0 } = budgets.get(reason)?.get(name) ?? {};
         const changesAt = nextBudgetChange(pool, view.now);
         const finite = (n: number): number | null => (Number.isFinite(n) ? n : null);
@@ -60,6 +59,12 @@ export function poolOverviews(
     };
   };
   return snapshot.nodePools.map(overview).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Whether the pool has, or may have, disruptions of the reason. */
+function isShown(reason: Budget["reason"], { metadata, spec }: NodePool): boolean {
+  if (reason === "Asleep") return metadata.annotations?.[SCHEDULE] !== undefined;
+  return reason !== "Unhealthy" || (spec.disruption?.budgets ?? []).some(({ reasons = [] }) => reasons.includes(reason));
 }
 
 /** Why no node is made from a pool. That a static pool adds none for pods is no problem. */

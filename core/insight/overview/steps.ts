@@ -3,7 +3,7 @@ import { counted, listed } from "../../scheduling/reasons/words.ts";
 import type { Step } from "../what-if/rehearse.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ emptiness: "empty", drift: "drifted", multi: "consolidate", single: "consolidate", sleep: "asleep" },
+  ...{ emptiness: "empty", drift: "drifted", multi: "consolidate", single: "consolidate", sleep: "asleep", repair: "unhealthy" },
 };
 
 /** "buy 2 nodes for 7 pods that wait: …", "consolidate: n1 (m5.large) for m7g.large; 3 pods moved, saves $0.01/h". */

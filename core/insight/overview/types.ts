@@ -60,7 +60,7 @@ export interface NodeOverview {
 }
 
 export interface Budget {
-  readonly reason: "Empty" | "Underutilized" | "Drifted" | "Asleep";
+  readonly reason: "Empty" | "Underutilized" | "Drifted" | "Unhealthy" | "Asleep";
   /** Nodes of the NodePool that count, and how many of them leave or are not ready. */
   readonly total: number;
   readonly disrupting: number;

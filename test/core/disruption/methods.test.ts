@@ -9,6 +9,7 @@ import { reasonOf } from "#core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "#core/disruption/consolidation/simulate.ts";
 import { drift } from "#core/disruption/methods/drift.ts";
 import { emptiness } from "#core/disruption/methods/emptiness.ts";
+import { findUnhealthy, repair } from "#core/disruption/methods/repair.ts";
 import { inTurns, singleNode } from "#core/disruption/methods/single-node.ts";
 import { sleep } from "#core/disruption/methods/sleep.ts";
 import { multiNode } from "#core/disruption/node-sets/multi-node.ts";
@@ -36,6 +37,10 @@ function run(
       return singleNode(context, all, budgets);
     case "sleep":
       return sleep(all, budgets, NOW);
+    case "repair": {
+      const unhealthy = findUnhealthy(view);
+      return repair(context, unhealthy, new Set(unhealthy.candidates), budgets, { commands: [], records: [] });
+    }
   }
 }
 

@@ -11,6 +11,7 @@ const VALIDATE = ["test/core/disruption/command/validate.test.ts"];
 const METHODS = ["test/core/disruption/methods.test.ts"];
 const CANDIDATE = ["test/core/disruption/cluster/candidate.test.ts"];
 const SLEEP = ["test/core/disruption/methods/sleep.test.ts"];
+const REPAIR = ["test/core/disruption/methods/repair.test.ts"];
 
 /** Rules of consolidation: which nodes are removed together, which stay, and what may replace them. */
 export const FAULTS: readonly Fault[] = [
@@ -144,8 +145,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/cluster/candidate.ts",
-        find: "const blocked = firstOf(NODE_RULES, machine, view);",
-        replace: "const blocked = firstOf(NODE_RULES.slice(0, 0), machine, view);",
+        find: "rules: readonly Rule[] = NODE_RULES): Candidate",
+        replace: "rules: readonly Rule[] = NODE_RULES.slice(0, 0)): Candidate",
       },
     ],
     foundBy: "unit",
@@ -527,8 +528,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/command/validate.ts",
-        find: 'command.method === "single" || (command.method === "drift" && isOld)',
-        replace: 'command.method === "single"',
+        find: 'return isOld && (method === "drift" ||',
+        replace: "return isOld && (",
       },
     ],
     foundBy: "unit",
@@ -722,8 +723,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/cluster/budget.ts",
-        find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
-        replace: `if (isLeaving && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        find: "if (isLeaving || isDown) add(disrupting, pool);",
+        replace: "if (isLeaving && isDown) add(disrupting, pool);",
       },
     ],
     foundBy: "simulation",
@@ -766,7 +767,7 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/command/command.ts",
-        find: 'dueAt: method === "drift" || method === "sleep" ? now : now + VALIDATION_DELAY_MS,',
+        find: "dueAt: AT_ONCE.has(method) ? now : now + VALIDATION_DELAY_MS,",
         replace: "dueAt: now + 0 * VALIDATION_DELAY_MS,",
       },
     ],
@@ -839,5 +840,148 @@ export const FAULTS: readonly Fault[] = [
     edits: [{ file: "core/drift/detect.ts", find: "return a[hash] !== b[hash];", replace: "return a[hash] === undefined;" }],
     foundBy: "simulation",
     within: 60,
+  },
+  {
+    name: "repair-do-not-repair",
+    rule: "a node with do-not-repair is not repaired",
+    edits: [
+      {
+        file: "core/disruption/cluster/rules/do-not-repair.ts",
+        find: 'DO_NOT_REPAIR] === "true")',
+        replace: 'DO_NOT_REPAIR] === "never")',
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-budget",
+    rule: "repair takes nodes only from its budget",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "candidate.machine.initialized && !budget.take(name)",
+        replace: "candidate.machine.initialized && budget.left(name) < -9",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-budget-of-silent-nodes",
+    rule: "nodes that wait for repair do not use its budget up",
+    edits: [
+      {
+        file: "core/disruption/cluster/budget.ts",
+        find: 'reason !== "Unhealthy" && !isTrue(',
+        replace: "!isTrue(",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-uninitialized",
+    rule: "a node that never became initialized is repaired",
+    edits: [
+      {
+        file: "core/disruption/cluster/rules/all.ts",
+        find: "rule !== initialized && rule",
+        replace: "rule",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-held-pods",
+    rule: "repair plans room also for pods that nothing may evict now",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "moving: found.reschedulable, fault",
+        replace: "fault",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-onto-unhealthy",
+    rule: "repair moves no pod to another unhealthy node",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "{ settle: false, closed: nodes }",
+        replace: "{ settle: false }",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-common-fault",
+    rule: "a fault that comes to many nodes at once is not repaired",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "if (alike) return",
+        replace: "if (alike && view.now < 0) return",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-order",
+    rule: "the node whose toleration ended first is repaired first",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "return a.fault.dueAt - b.fault.dueAt ||",
+        replace: "return b.fault.dueAt - a.fault.dueAt ||",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-again",
+    rule: "a repair holds only while its node is unhealthy",
+    edits: [
+      {
+        file: "core/disruption/command/validate.ts",
+        find: "return unhealthy?.candidates ?? awake",
+        replace: "return awake",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "repair-unknown-xid",
+    rule: "an XID that is not named is tolerated for 30 minutes",
+    edits: [
+      {
+        file: "core/repair/health.ts",
+        find: "return named.length > 0 ? named :",
+        replace: "return named.length > 0 || own.length > 1 ? own.slice(0, 1) :",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/repair/health.test.ts"],
+  },
+  {
+    name: "repair-drain-bound",
+    rule: "the drain of a repair ends after its time",
+    edits: [
+      {
+        file: "functions/disruption/perform.ts",
+        find: "const deadline = deps.now() + repair.drainMs;",
+        replace: "const deadline = deps.now() + 10 * repair.drainMs;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/lab/node-repair.test.ts"],
   },
 ];

@@ -806,8 +806,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/repair/policies.ts",
-        find: '{ condition: "AcceleratedHardwareReady", status: "False", tolerationMs: 10 * MINUTE_MS },',
-        replace: '{ condition: "AcceleratedHardwareReady", status: "False", tolerationMs: MINUTE_MS },',
+        find: "KNOWN_GPU_FAULT = { tolerationMs: 10 * MINUTE_MS,",
+        replace: "KNOWN_GPU_FAULT = { tolerationMs: MINUTE_MS,",
       },
     ],
     foundBy: "simulation",
@@ -875,7 +875,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "repair stops where more than a fifth of the nodes are unhealthy",
     edits: [
       {
-        file: "core/repair/plan.ts",
+        file: "core/repair/health.ts",
         find: "const MAX_UNHEALTHY_SHARE = 0.2;",
         replace: "const MAX_UNHEALTHY_SHARE = 1;",
       },

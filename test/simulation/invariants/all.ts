@@ -10,7 +10,7 @@ import { dearLeftAlone } from "./overlays.ts";
 import { pausesHold } from "./pauses.ts";
 import { commandsEnd, deadlinesHold, destinationsStay, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { boughtOnce } from "./purchases.ts";
-import { fewRepaired, sickReplaced } from "./repairs.ts";
+import { fewRepaired, repairsBudgeted, sickReplaced } from "./repairs.ts";
 import { replicasKept } from "./static-pools.ts";
 import { callsBounded } from "./thrift.ts";
 import { endsTold, launchesTold } from "./told.ts";
@@ -37,13 +37,13 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, destinationsStay, taintsHaveReason, ghostsEnd],
   ...[podsPlacedInTime, waitersTold, startupTaintsHonoured],
   ...[factsStay, oneDecider, callsBounded, endsTold, launchesTold],
-  ...[replicasKept, sickReplaced, fewRepaired, dearLeftAlone, neighbourLeftAlone, secondServed],
+  ...[replicasKept, sickReplaced, fewRepaired, repairsBudgeted, dearLeftAlone, neighbourLeftAlone, secondServed],
 ];
 
 /** What must happen in time: a pause holds it, or the work that is behind when the pause ends. */
 const IN_TIME: ReadonlySet<Invariant> = new Set([
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, givenUpAfterTry, drainedInTime],
-  ...[podsPlacedInTime, waitersTold, endsTold, replicasKept, sickReplaced, fewRepaired, secondServed],
+  ...[podsPlacedInTime, waitersTold, endsTold, replicasKept, sickReplaced, fewRepaired, repairsBudgeted, secondServed],
 ]);
 
 /** Those that a run with pauses is held to. */

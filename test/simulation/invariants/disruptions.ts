@@ -55,31 +55,36 @@ function widest(pool: NodePool, reasons: readonly string[], total: number, now: 
   return Math.max(...reasons.flatMap((reason) => [now - skewMs, now, now + skewMs].map((time) => at(time, reason))));
 }
 
+/**
+ * The nodes of the NodePool that go with this one, where its budgets do not allow so many; undefined where they do.
+ * @param reasons for which the node may go
+ * @param readAt when the pass that decides has read the cluster, ms
+ */
+export function overBudget(life: ClaimLife, reasons: readonly string[], readAt: number, { history, lab }: Scene): string | undefined {
+  const now = lab.world.clock.now();
+  const own = [...history.claims.values()].filter(
+    (c) => c.pool === life.pool && c.initializedAt !== undefined && c.goneAt === undefined && c.machineEndedAt === undefined,
+  );
+  // What was deleted in the millisecond of the reading may have been read before it.
+  const going = own.filter(({ taintedAt, deletedAt = Number.POSITIVE_INFINITY }) =>
+    taintedAt === undefined ? deletedAt < readAt : deletedAt < readAt || deletedAt > now,
+  );
+  const total = own.length;
+  // The same of what was edited in it.
+  const pools = history.poolsWithin(life.pool, Math.min(readAt, history.readAt("NodePool") ?? readAt) - 1, now);
+  const allowed = Math.max(...pools.map((pool) => widest(pool, reasons, total, readAt, history.skewMs)), 0);
+  if (going.length <= allowed) return undefined;
+  return `${going.length} nodes of pool ${life.pool} go (${going.map(({ name }) => name).join(", ")}), its budgets allow ${allowed} of ${total}`;
+}
+
 export const budgetsKept: Invariant = {
   name: "budgets kept",
   law: "No pass taints more nodes of a pool than its budgets, read in that pass, allow beside the nodes that go already.",
   watch: (scene, violated) => ({
     onChange(change) {
       const start = begun(change, scene);
-      if (start === undefined) return;
-      const { life, readAt } = start;
-      const { history, lab } = scene;
-      const now = lab.world.clock.now();
-      const own = [...history.claims.values()].filter(
-        (c) => c.pool === life.pool && c.initializedAt !== undefined && c.goneAt === undefined && c.machineEndedAt === undefined,
-      );
-      // What was deleted in the millisecond of the reading may have been read before it.
-      const going = own.filter(({ taintedAt, deletedAt = Number.POSITIVE_INFINITY }) =>
-        taintedAt === undefined ? deletedAt < readAt : deletedAt < readAt || deletedAt > now,
-      );
-      const total = own.length;
-      // The same of what was edited in it.
-      const pools = history.poolsWithin(life.pool, Math.min(readAt, history.readAt("NodePool") ?? readAt) - 1, now);
-      const allowed = Math.max(...pools.map((pool) => widest(pool, reasonsFor(start, history), total, readAt, history.skewMs)), 0);
-      if (going.length > allowed)
-        violated(
-          `${going.length} nodes of pool ${life.pool} go (${going.map(({ name }) => name).join(", ")}), its budgets allow ${allowed} of ${total}`,
-        );
+      const problem = start && overBudget(start.life, reasonsFor(start, scene.history), start.readAt, scene);
+      if (problem !== undefined) violated(problem);
     },
   }),
 };
@@ -100,7 +105,7 @@ export const holdersLeftAlone: Invariant = {
   }),
 };
 
-const reasonOf = (claim: NodeClaim): string | undefined =>
+export const reasonOf = (claim: NodeClaim): string | undefined =>
   claim.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
 
 /** Time between a decision and the second look, ms. Two clocks may differ by a part of it. */

@@ -3,6 +3,7 @@
 
 import { deleting } from "./deleting.ts";
 import { destination } from "./destination.ts";
+import { doNotRepair } from "./do-not-repair.ts";
 import { hasNode } from "./has-node.ts";
 import { inCommand } from "./in-command.ts";
 import { initialized } from "./initialized.ts";
@@ -30,6 +31,15 @@ export const NODE_RULES: readonly Rule[] = [
   unreadable,
   nodeClaimRefused,
   nodePool,
+];
+
+/**
+ * Rules about a node to repair. That it is not initialized or has do-not-disrupt does not leave a broken node where it
+ * is; do-not-repair does (karpenter: pkg/controllers/disruption/types.go, NewCandidate).
+ */
+export const REPAIR_RULES: readonly Rule[] = [
+  ...NODE_RULES.filter((rule) => rule !== initialized && rule !== nodeDoNotDisrupt),
+  doNotRepair,
 ];
 
 /**
