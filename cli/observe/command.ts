@@ -13,7 +13,7 @@ import { InputError } from "#terminal/input-error.ts";
 
 const DEFAULT_EVERY = "15s";
 const DEFAULT_SEED = 1;
-const FORMATS = ["text", "markdown", "json"] as const;
+const FORMATS = ["text", "markdown", "html", "json"] as const;
 
 const OPTIONS = {
   context: text("NAME", "context of the kubeconfig, whose cluster is observed (the current one)"),
@@ -52,13 +52,14 @@ async function replayed(path: string, { setting, apply, seed, format = "text", .
   const chosen = oneOf(format, FORMATS, "--format");
   const { settings, unused } = settingsOf(setting);
   const number = seed === undefined ? DEFAULT_SEED : wholeNumber(seed, "--seed");
-  const [{ readTrace }, { compared }, reports] = await Promise.all([
+  const [{ readTrace }, { compared }, reports, { reportHtml }] = await Promise.all([
     import("./trace-file.ts"),
     import("./replay.ts"),
     import("./report.ts"),
+    import("./html.ts"),
   ]);
   const comparison = await compared(readTrace(path), { settings, apply, seed: number });
-  const show = { text: reports.reportText, markdown: reports.reportMarkdown, json: reports.reportJson }[chosen];
+  const show = { text: reports.reportText, markdown: reports.reportMarkdown, html: reportHtml, json: reports.reportJson }[chosen];
   return { output: show(comparison), messages: unused.map((name) => `The setting ${name} has no effect in a replay.`) };
 }
 

@@ -29,9 +29,10 @@ const percent = (share: number): string => `${Math.round(100 * share)} %`;
 const seconds = (value: number): string => `${Math.round(value)} s`;
 const oneDigit = (value: number): string => value.toFixed(1);
 
-type Row = readonly [what: string, observed: string, replayed: string, difference: string];
+/** A figure, observed and replayed, and how they differ. */
+export type Row = readonly [what: string, observed: string, replayed: string, difference: string];
 
-function rowsOf({ observed, replayed }: Comparison): readonly Row[] {
+export function rowsOf({ observed, replayed }: Comparison): readonly Row[] {
   const month = (figures: Figures): number => (figures.span === 0 ? 0 : (figures.dollars * HOURS_A_MONTH * 3_600_000) / figures.span);
   const row = (what: string, of: (figures: Figures) => number, show: (value: number) => string, withChange = false): Row => [
     what,
@@ -55,7 +56,7 @@ function rowsOf({ observed, replayed }: Comparison): readonly Row[] {
   ];
 }
 
-function poolRows({ observed, replayed }: Comparison): readonly Row[] {
+export function poolRows({ observed, replayed }: Comparison): readonly Row[] {
   const names = [...new Set([...observed.byNodePool.keys(), ...replayed.byNodePool.keys()])].sort();
   return names.map((name) => {
     const [before, after] = [observed.byNodePool.get(name) ?? 0, replayed.byNodePool.get(name) ?? 0];
@@ -76,19 +77,24 @@ function worse({ observed: was, replayed: would }: Comparison): readonly string[
   return found;
 }
 
-/** One sentence for the whole. */
-function verdict(comparison: Comparison): string {
+/** The sums in one sentence. */
+export function verdict(comparison: Comparison): string {
   const { observed: was, replayed: would, from, to } = comparison;
   const nodes = `${oneDigit(would.machines.mean)} nodes instead of ${oneDigit(was.machines.mean)}`;
   return `In ${span(to - from)} the nodes cost ${dollars(was.dollars)}; with ${INSTALLED} they would have cost ${dollars(would.dollars)}${was.dollars > 0 ? ` (${change(was.dollars, would.dollars)})` : ""}, with ${nodes} on average, ${would.moves} pods moved instead of ${was.moves}, and new pods waiting ${seconds(would.waits.p95)} at p95 instead of ${seconds(was.waits.p95)}.`;
 }
 
-const title = ({ header, from, to, looks }: Comparison): string =>
+/** The cluster and the time that is compared. */
+export const title = ({ header, from, to, looks }: Comparison): string =>
   `${header.cluster}, ${when(from)} to ${when(to)} UTC, ${counted(looks, "look")}`;
 
 const when = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
 
-const NOTHING_WORSE = "Nothing that is measured here would have been worse.";
+/** What would have been worse, or that nothing would. */
+export function worseText(comparison: Comparison): string {
+  const found = worse(comparison);
+  return found.length === 0 ? "Nothing that is measured here would have been worse." : `What would have been worse: ${found.join("; ")}.`;
+}
 
 /** The comparison for a terminal. */
 export function reportText(comparison: Comparison): string {
@@ -100,7 +106,6 @@ export function reportText(comparison: Comparison): string {
       .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
       .join("  ")
       .trimEnd();
-  const bad = worse(comparison);
   return [
     title(comparison),
     "",
@@ -108,7 +113,7 @@ export function reportText(comparison: Comparison): string {
     "",
     ...rows.map(line),
     "",
-    ...(bad.length === 0 ? [NOTHING_WORSE] : wrapped(`What would have been worse: ${bad.join("; ")}.`)),
+    ...wrapped(worseText(comparison)),
     "",
     ...comparison.assumed.flatMap((sentence) => wrapped(`~ ${sentence}`, 2)),
     "",
@@ -123,7 +128,6 @@ export function reportMarkdown(comparison: Comparison): string {
     ...rows.map((row) => `| ${row.join(" | ")} |`),
   ];
   const { autoscaler } = comparison.header;
-  const bad = worse(comparison);
   return [
     `# ${title(comparison)}`,
     "",
@@ -133,7 +137,7 @@ export function reportMarkdown(comparison: Comparison): string {
     "",
     ...table(["NodePool", autoscaler, INSTALLED, ""], poolRows(comparison)),
     "",
-    bad.length === 0 ? NOTHING_WORSE : `**What would have been worse:** ${bad.join("; ")}.`,
+    `**${worseText(comparison)}**`,
     "",
     ...comparison.assumed.map((sentence) => `- ${sentence}`),
     "",

@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { onlyGet } from "#adapters/kubernetes/read-only.ts";
 import { observeCommand } from "#cli/observe/command.ts";
+import { reportHtml } from "#cli/observe/html.ts";
 import { type Observed, record } from "#cli/observe/record.ts";
 import { readTrace } from "#cli/observe/trace-file.ts";
 import type { TracedKind } from "#core/insight/observed/trace.ts";
@@ -132,4 +133,37 @@ it("options of the other half are refused", async () => {
   await expect(observeCommand.run(["--replay", "x.gz", "--record", "y.gz"], () => {})).rejects.toThrow(/--record is for a recording/);
   await expect(observeCommand.run(["--seed", "2"], () => {})).rejects.toThrow(/--seed is for a replay/);
   await expect(observeCommand.run(["--every", "fast"], () => {})).rejects.toThrow(/--every takes a time/);
+});
+
+it("the HTML report is one file that shows any name as text", () => {
+  const figures = {
+    ...{ span: 3_600_000, dollars: 2, byNodePool: new Map([["<b>spot</b>", 2]]), unpriced: [], moves: 1, unbound: [] },
+    ...{
+      machines: { mean: 3, most: 4, bought: 2 },
+      waits: { pods: 4, p50: 20, p95: 40, most: 50, sum: 100 },
+      asked: { cpu: 0.8, memory: 0.5 },
+    },
+  };
+  const header = {
+    trace: 1,
+    cluster: "<script>alert(1)</script>",
+    region: "us-west-2",
+    everyMs: 15_000,
+    autoscaler: "Karpenter",
+    unread: [],
+  } as const;
+  const observed = { ...figures, dollars: 3, waits: { ...figures.waits, p95: 30 } };
+  const html = reportHtml({
+    header,
+    from: START,
+    to: START + 3_600_000,
+    looks: 241,
+    observed,
+    replayed: figures,
+    assumed: ["prices & more"],
+  });
+  expect(html).not.toMatch(/<script|<b>|https?:/);
+  expect(html).toContain("&lt;b&gt;spot&lt;/b&gt;");
+  expect(html).toContain("What would have been worse: one new pod in twenty waited 10 s longer.");
+  expect(html).toContain('<td class="less">−33.3 %</td>');
 });
