@@ -1,5 +1,6 @@
 import type { JsonObject } from "#core/lib/json.ts";
 import { readAdmissionRequest } from "#core/signals/admission-request.ts";
+import { isUnschedulable } from "#core/signals/audit-record.ts";
 import { type Signal, wakeUpsFor } from "#core/signals/signal.ts";
 import type { ClusterDeps } from "#functions/shared/cluster-deps.ts";
 import { PRODUCT } from "./world/api-server.ts";
@@ -57,18 +58,26 @@ function signalOf(change: Change): Signal | undefined {
   // Heartbeats change no generation, and neither do status writes. Only the spec of these kinds matters.
   const sameSpec = type === "MODIFIED" && old?.metadata.generation === object.metadata.generation;
   if (sameSpec && resource !== "pods" && (resource !== "nodes" || ready(old) === ready(object))) return undefined;
+  const { namespace, name } = object.metadata;
+  if (kind === "Pod" && type !== "DELETED" && isUnschedulable(conditionsOf(object))) {
+    const event = { reason: "FailedScheduling", regarding: { kind, namespace: namespace ?? "", name } };
+    return readAdmissionRequest({ resource: { resource: "events" }, operation: "CREATE", object: event });
+  }
   const request = {
     resource: { resource },
     operation: type === "DELETED" ? "DELETE" : change.verb.toUpperCase(),
-    name: object.metadata.name,
-    namespace: object.metadata.namespace,
+    name,
+    namespace,
     object: type === "DELETED" ? null : object,
     oldObject: old ?? (type === "DELETED" ? object : null),
   };
   return readAdmissionRequest(request as unknown as JsonObject);
 }
 
-function ready(object: Change["object"] | undefined): string | undefined {
-  const status = object?.status as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } | undefined;
-  return status?.conditions?.find((condition) => condition.type === "Ready")?.status;
+function conditionsOf(object: Change["object"] | undefined): readonly { readonly type: string; readonly status: string }[] {
+  const status = object?.status as { readonly conditions?: ReturnType<typeof conditionsOf> } | undefined;
+  return status?.conditions ?? [];
 }
+
+const ready = (object: Change["object"] | undefined): string | undefined =>
+  conditionsOf(object).find((condition) => condition.type === "Ready")?.status;

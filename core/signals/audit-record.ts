@@ -88,7 +88,7 @@ function isDaemon(record: JsonObject): boolean {
 /**
  * Whether a condition says that kube-scheduler found the pod unschedulable. Takes raw JSON; false for any other shape.
  */
-function isUnschedulable(conditions: Json | undefined): boolean {
+export function isUnschedulable(conditions: Json | undefined): boolean {
   return listAt(conditions, []).some(
     (condition) =>
       textAt(condition, ["type"]) === "PodScheduled" &&
