@@ -108,7 +108,8 @@ async function advance({ isFresh, ...pass }: Pass & { readonly isFresh: boolean 
   // A sweep of provisioning that finds no pod reads nothing else.
   if (isFresh) await reportSetAside(read.setAside, deps);
   const observed = await observePods(before, deps);
-  const tools = { ...pass, simulate: simulateIn(deps), last, rate: await readRate(before, deps), breaker: await readBreaker(before, deps) };
+  const [rate, breaker] = await Promise.all([readRate(before, deps), readBreaker(before, deps)]);
+  const tools = { ...pass, simulate: simulateIn(deps), last, rate, breaker };
   const { commands: advanced, ...followed } = await advanceCommands({ ...before, records: observed }, tools, deps);
   // Replacements that were written just now take room and use limits: the next decision must see them.
   const isChanged = advanced.some((command) => isStarted(command, before.commands));

@@ -39,8 +39,10 @@ async function pass(reason: WakeUpReason<"disruption">, cluster: ClusterDeps): P
   if (answer.next === "wait") await sleepUntil([answer.until], cluster);
   if (answer.next !== "run") return;
   const { isFresh } = answer;
+  const isHeld = await isPausedForKarpenter(cluster, isFresh ? 0 : LEASE_AGE_MS);
+  // An API server that does not answer has ended the pass by now: its sweeps are repeated every few seconds.
   if (reason.cause === "Sweep") await reportPauses(cluster);
-  if (!(await isPausedForKarpenter(cluster, isFresh ? 0 : LEASE_AGE_MS))) await disrupt(reason, cluster, isFresh);
+  if (!isHeld) await disrupt(reason, cluster, isFresh);
 }
 
 function check(cause: WakeUpReason<"disruption">["cause"], deps: ClusterDeps) {
