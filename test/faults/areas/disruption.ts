@@ -49,6 +49,19 @@ export const FAULTS: readonly Fault[] = [
     within: CANDIDATE,
   },
   {
+    name: "drift-second-at-once",
+    rule: "no second node of a NodePool or an EC2NodeClass drifts before the first one is gone",
+    edits: [
+      {
+        file: "core/disruption/limits/circuit-breaker.ts",
+        find: "proven[scope] === undefined && moves.some(({ targets })",
+        replace: "proven[scope] === undefined && moves.length > 9 && moves.some(({ targets })",
+      },
+    ],
+    foundBy: "simulation",
+    within: 24,
+  },
+  {
     name: "empty-list-believed",
     rule: "a list that lacks most pods ends nothing until a second one says the same",
     edits: [

@@ -1,6 +1,7 @@
 import { budgetsKept, endsHaveCause, holdersLeftAlone, reasonsTrue, replacementsFirst } from "./disruptions.ts";
 import { finalizerLast, livingKeepTheirMachines, noOrphans } from "./endings.ts";
 import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evictions.ts";
+import { firstDriftWaited } from "./first-drift.ts";
 import type { Invariant, Law } from "./invariant.ts";
 import { exhaustedLeftAlone, finalizerFirst, givenUpAfterTry, intentFirst, launchedOnce, launchedTogetherOnce } from "./launches.ts";
 import { limitsKept, sleepersLeftAlone } from "./limits.ts";
@@ -25,6 +26,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
   ...[
     budgetsKept,
+    firstDriftWaited,
     holdersLeftAlone,
     reasonsTrue,
     endsHaveCause,
