@@ -11,9 +11,12 @@ import {
 import { foreignCluster } from "#core/lifecycle/identity.ts";
 import { claimLogFields } from "#core/lifecycle/log-fields.ts";
 import { withoutFinalizer } from "#core/lifecycle/registration.ts";
-import { providerIdOf } from "#core/model/instance.ts";
+import { rfc3339 } from "#core/model/conditions.ts";
+import { type Instance, providerIdOf } from "#core/model/instance.ts";
+import { NODE_POOL } from "#core/model/labels.ts";
 import { isPausedForKarpenter } from "../shared/beside-karpenter.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { takeTurn } from "../shared/disruption-rate.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { pausedFor } from "../shared/pauses.ts";
@@ -69,6 +72,8 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
   for (const instance of ended) {
     const { id, zone } = instance;
     if (foreignCluster(instance, cluster.name) !== undefined) continue;
+    const node = nodes.find(({ spec }) => spec.providerID?.endsWith(`/${id}`));
+    if (node && !(await mayEnd(instance, deps))) continue;
     // It has no record, so its history entry comes first: a repeated run replaces the entry.
     await store.addHistory([collected(instance, cluster.name, deps.now())]);
     await terminateInstance(id, { zone }, deps);
@@ -76,9 +81,17 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
       controller: "instance.garbagecollection",
       "provider-id": providerIdOf({ zone, id }),
     });
-    const node = nodes.find(({ spec }) => spec.providerID?.endsWith(`/${id}`));
     if (node) await kubernetes.delete("Node", node.metadata.name, { known: node });
   }
+}
+
+/** An instance that was a node may have pods, so its end counts in the cluster's disruption rate. */
+async function mayEnd({ id, tags }: Instance, deps: LifecycleDeps): Promise<boolean> {
+  const turn = await takeTurn(id, tags[NODE_POOL], [], deps);
+  if (turn === undefined) return true;
+  const until = rfc3339(turn);
+  deps.log.info("instance without a NodeClaim is kept, the cluster's disruption rate is used up", { "instance-id": id, until });
+  return false;
 }
 
 async function collectNodes(inventory: Inventory, { kubernetes, log }: LifecycleDeps): Promise<void> {

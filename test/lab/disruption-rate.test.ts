@@ -3,7 +3,7 @@ import { withCondition } from "#core/model/conditions.ts";
 import type { Lab, LabOptions } from "#lab/host.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
-import { alive, ids, MINUTE, pass, podsOf, ready, runningPods, SECOND, until } from "../support/lab-story.ts";
+import { alive, ids, MINUTE, messages, pass, podsOf, ready, runningPods, SECOND, until } from "../support/lab-story.ts";
 
 const LARGE = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] };
 
@@ -110,6 +110,28 @@ it("nodes that expire keep to the rate, and those that are late say by how much"
   expect(lab.world.events.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^Node has expired .* ago: the cluster's/));
   await pass(lab, 20 * MINUTE);
   expect(lost(lab, before)).toBe(30);
+  lab.close();
+});
+
+it("machines without a NodeClaim that were nodes keep to the rate", async () => {
+  const lab = await cluster(1, 28);
+  const before = ids(lab);
+  await pass(lab, 6 * MINUTE);
+  for (const record of (await lab.deps.store.list(lab.world.cluster)).slice(0, 13)) {
+    const { name } = record;
+    await lab.deps.store.remove(record);
+    lab.world.store.patch("NodeClaim", name, undefined, { user: "a person" }, (claim) => ({
+      ...claim,
+      metadata: { ...claim.metadata, finalizers: [] },
+    }));
+    lab.world.delete("NodeClaim", name);
+  }
+  await until(lab, () => lost(lab, before) > 0, 8 * MINUTE);
+  await pass(lab, 30 * SECOND);
+  expect(lost(lab, before)).toBe(10);
+  expect(messages(lab)).toContain("instance without a NodeClaim is kept, the cluster's disruption rate is used up");
+  await pass(lab, 10 * MINUTE);
+  expect(lost(lab, before)).toBe(13);
   lab.close();
 });
 
