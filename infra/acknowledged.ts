@@ -65,7 +65,7 @@ const EXCEPTIONS: readonly Exception[] = [
     findings: ["AwsSolutions-SMG4"],
     reason: "The clusters' webhooks hold the token too, so only who can apply manifests to all of them can change it.",
   })),
-  ...["NotifyApi", "AdmissionApi"].map((construct) => ({
+  ...["NotifyApi", "AdmissionApi", "MetricsApi"].map((construct) => ({
     construct,
     findings: ["AwsSolutions-APIG1", "AwsSolutions-APIG4"],
     reason: "API servers cannot sign requests, so the path has a secret; an access log would hold that path.",

@@ -441,9 +441,9 @@ describe("settings", () => {
   });
 
   it("API servers reach the functions by API Gateway where the settings say so, with the same token", () => {
-    const made = synthesize({ clusters: [{ name: "c1" }], admission: true, publicUrl: "apiGateway" }, "api");
+    const made = synthesize({ clusters: [{ name: "c1" }], admission: true, scrape: true, publicUrl: "apiGateway" }, "api");
     made.resourceCountIs("AWS::Lambda::Url", 0);
-    made.resourceCountIs("AWS::ApiGatewayV2::Api", 2);
+    made.resourceCountIs("AWS::ApiGatewayV2::Api", 3);
     // The version whose events have the form of a function URL's.
     made.allResourcesProperties("AWS::ApiGatewayV2::Integration", { PayloadFormatVersion: "2.0" });
     made.hasOutput("NotifyUrl", {});
