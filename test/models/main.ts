@@ -6,6 +6,7 @@ import type { RawRequest } from "../account/request.ts";
 import { installMiniStack } from "../e2e/support/ministack.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { byHand, ofWire } from "./by-hand.ts";
+import { familyFaults } from "./families.ts";
 import { commandOf, faultsOf, type Judged } from "./judge.ts";
 import { partitionFaults } from "./partitions.ts";
 import type { MadeCommand } from "./record-commands.ts";
@@ -67,6 +68,15 @@ function judgePartitions(): void {
   failed += faults.length;
 }
 
+function judgeFamilies(): void {
+  const { families, lines, faults } = familyFaults();
+  console.log(`\nInstance families of EC2's list: ${families}, ${faults.length} faults`);
+  for (const line of lines) console.log(`  ${line}`);
+  for (const fault of faults) console.log(`FAILED  ${fault}`);
+  passed += families;
+  failed += faults.length;
+}
+
 /** Ways to break a CreateFleet, each of which must be found: a check that finds nothing proves nothing. */
 const PLANTED: Readonly<Record<string, (fleet: Fleet) => Fleet>> = {
   "an unknown field": (fleet) => ({ ...fleet, Prise: "0.1" }),
@@ -105,6 +115,7 @@ else {
   console.log("");
   plant(ofLab);
   judgePartitions();
+  judgeFamilies();
 }
 rmSync(work, { recursive: true });
 console.log(`${passed} passed, ${failed} failed`);
