@@ -308,7 +308,8 @@ function checkAccount({ name, account, externalId, sources }: ClusterSettings, s
 
 /**
  * Reads the settings of a deployment, with defaults filled in. Throws one sentence about the first thing that is wrong;
- * `source` names the file. `warn` is called with a sentence about each setting and gate of Karpenter that has no effect here.
+ * `source` names the file. `warn` is called with a sentence about each setting and each gate of Karpenter that has no
+ * effect here.
  */
 export function parseSettings(value: unknown, source: string, warn: (sentence: string) => void = console.error): DeploymentSettings {
   const parsed = settings.safeParse(value);

@@ -30,7 +30,7 @@ import {
 interface Row {
   /** The name of the value in code. */
   readonly as: string;
-  /** Who reads the value: decisions, as `settings` of ClusterDeps; or the wiring of a function, as a field of Config. */
+  /** Who reads the value: decisions, as `settings` of ClusterDeps; the wiring of a function, as a field of Config. */
   readonly readBy: "decisions" | "wiring";
   /** The default as an operator would write it; "" for none. */
   readonly fallback: string;

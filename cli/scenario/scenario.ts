@@ -183,6 +183,7 @@ function instanceType(item: unknown, i: number): InstanceType {
     capacity: type.capacity ?? {},
     overhead: type.overhead ?? {},
     ...(type.volumePrice !== undefined && { volumePrice: type.volumePrice }),
+    ...(type.volumeLimit !== undefined && { volumeLimit: type.volumeLimit }),
     offerings: type.offerings,
   };
 }

@@ -62,4 +62,6 @@ export interface InstanceType {
   readonly burstable?: true;
   /** USD per hour of the volumes that a node of this type gets from its NodeClass; 0 unless set. */
   readonly volumePrice?: number;
+  /** EBS volumes that pods can have on a node of this type; no limit is known unless set. */
+  readonly volumeLimit?: number;
 }

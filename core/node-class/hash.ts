@@ -4,8 +4,9 @@ import { amiFamilyOf } from "./family.ts";
 import { COMMON_KUBELET_FIELDS } from "./kubelet-fields.ts";
 
 /**
- * Version of this hash's rules, different from Karpenter's "v5" and "v6", because Karpenter hashes Go structs by reflection and
- * that cannot be reproduced. A NodeClaim with a hash of another version counts as unknown, never as drifted.
+ * Version of this hash's rules, different from Karpenter's "v5" and "v6", because Karpenter hashes Go structs by
+ * reflection and that cannot be reproduced. A NodeClaim with a hash of another version counts as unknown, never as
+ * drifted.
  */
 export const NODE_CLASS_HASH_VERSION = "karpenter-serverless/v1";
 

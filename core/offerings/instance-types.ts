@@ -17,6 +17,7 @@ import { seenMemory } from "./seen-memory.ts";
 import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
 import { ANY, fullSubnets, type MarkOf, placeIn, unavailableIndex } from "./unavailable.ts";
+import { volumeLimit } from "./volume-limit.ts";
 import { volumePrice } from "./volume-price.ts";
 
 /** Settings that instance types depend on, under Karpenter's names. */
@@ -128,6 +129,7 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const memoryMib = usableMemoryMib(type, context.settings.vmMemoryOverheadPercent);
   const pods = podLimit(type, spec, family, context.settings.reservedEnis);
   const storage = ephemeralStorage(type, spec, context.volume);
+  const volumes = volumeLimit(type, spec, family);
   const usable = context.usableZones(type.zones);
   const requirements = typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name));
   // Until images are known, nothing is launched, and what the types offer is shown as if each had one.
@@ -141,6 +143,7 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage, pods }),
     offerings: offeringsOf(type, fits, context).concat(reservedOfferings(type, fits, context)),
     volumePrice: context.volumes,
+    ...(volumes !== undefined && { volumeLimit: volumes }),
     ...(type.burstable && { burstable: type.burstable }),
   };
 }

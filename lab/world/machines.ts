@@ -21,6 +21,9 @@ export interface MachinesOptions {
   readonly joinDelayMs: (() => number) | undefined;
 }
 
+/** Volumes of a type for which no limit is known. */
+const USUAL_VOLUMES = 26;
+
 const UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized";
 const CLOUD_CONTROLLER = { user: "system:serviceaccount:kube-system:cloud-controller-manager" };
 
@@ -153,7 +156,7 @@ function initialise(world: LabWorld, { instance, nodeName }: SimulatedInstance, 
 }
 
 /** Registers what daemons add once the node runs: devices, the volume driver, the network plugin. */
-function plugIn(world: LabWorld, { instance, nodeName }: SimulatedInstance, { devices }: NodeResources): void {
+function plugIn(world: LabWorld, { instance, nodeName, type, disks }: SimulatedInstance, { devices }: NodeResources): void {
   const { store } = world;
   const trunk = devices["vpc.amazonaws.com/pod-eni"] !== undefined;
   const node = store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}` }, (o: MutableObject) => {
@@ -165,7 +168,9 @@ function plugIn(world: LabWorld, { instance, nodeName }: SimulatedInstance, { de
   if (!node || store.get("CSINode", nodeName)) return;
   const uid = node.metadata.uid ?? "";
   const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }];
-  const spec = { drivers: [{ name: "ebs.csi.aws.com", nodeID: instance.id, allocatable: { count: 25 } }] };
+  // The driver counts the volumes that the machine has when it starts.
+  const count = (type.volumes ?? USUAL_VOLUMES) - Math.max(1, disks.mappings.length);
+  const spec = { drivers: [{ name: "ebs.csi.aws.com", nodeID: instance.id, allocatable: { count } }] };
   store.create(
     { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name: nodeName, ownerReferences }, spec },
     { user: `system:node:${nodeName}` },

@@ -2,7 +2,7 @@ import { oncePer } from "../../lib/once-per.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
-import { formatResources } from "../../model/quantity.ts";
+import { formatResources, type Resources } from "../../model/quantity.ts";
 import { podKey } from "../../pods/predicates.ts";
 import { allowsAbsent, has, type Requirement, requirement } from "../../requirements/requirement.ts";
 import { type Requirements, serializeAll } from "../../requirements/requirements.ts";
@@ -11,6 +11,7 @@ import type { SchedulingProblem } from "../problem/problem.ts";
 import { hasBit, overlap } from "../tables/bitset.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import { addTo, type ResourceAxis } from "../tables/resource-axis.ts";
+import { EBS_VOLUMES } from "../tables/resource-columns.ts";
 import { allowedValues, neededForMinValues } from "./min-values.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import { withReservations } from "./reservations.ts";
@@ -96,13 +97,18 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<Scheduli
     taints: template.taints,
     labels: pinnedLabels(claim.set.requirements),
     instanceTypes: types.map((t) => template.table.types[t]?.name ?? ""),
-    requests: formatResources(axis.resources(requests)),
+    requests: formatResources(withoutVolumes(axis.resources(requests))),
     pods: claim.pods.map(podKey).sort(),
     pricePerHour: template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY,
     ...(surplusPerHour > 0 && { surplusPerHour }),
     ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
     ...(template.paidFor !== undefined && { paidFor: template.paidFor }),
   };
+}
+
+/** A NodeClaim requests no volumes: its instance types are those that attach them. */
+function withoutVolumes({ [EBS_VOLUMES]: _, ...requests }: Resources): Resources {
+  return requests;
 }
 
 const serialized: typeof serializeAll = oncePer(serializeAll);

@@ -7,6 +7,7 @@ import { labelsCompatible } from "../../requirements/requirements.ts";
 import { type HostPort, hostPorts, takenPort } from "../rules/host-ports.ts";
 import type { Volumes } from "../rules/volumes.ts";
 import { hasRoom, type ResourceAxis } from "../tables/resource-axis.ts";
+import { EBS_VOLUMES, NO_VOLUME_LIMIT } from "../tables/resource-columns.ts";
 import { type Daemon, expectedDaemons } from "./daemon-overhead.ts";
 import type { NodeView } from "./node-view.ts";
 import type { PodData } from "./pod-class.ts";
@@ -61,13 +62,13 @@ export function existingNodes(
     const left = subtractResources(free, positive(stillExpected));
     return {
       view,
-      room: axis.vector(left),
+      room: axis.vector({ ...left, [EBS_VOLUMES]: NO_VOLUME_LIMIT * 1000 }),
       overcommitted: Object.values(free).some((amount) => amount < 0),
       // A DaemonSet pod that does not run yet keeps its host ports: it is bound as soon as the node is ready, before
       // pods of the plan.
       ports: [...pods.flatMap((pod) => hostPorts(pod.spec)), ...due.flatMap(({ uid, ports }) => (owners.has(uid) ? [] : ports))],
       volumes: attached(pods, volumes),
-      volumeLimits: volumes.limits(view.node?.metadata.name ?? ""),
+      volumeLimits: volumes.limits(view),
     };
   });
 }

@@ -13,6 +13,7 @@ import { type PreferencePolicy, type RelaxationStep, relaxationSteps } from "../
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PodVolumes, Volumes } from "../rules/volumes.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
+import { EBS_VOLUMES } from "../tables/resource-columns.ts";
 import type { TopologyBuilder } from "./topology.ts";
 
 /**
@@ -27,7 +28,7 @@ export interface PodClass {
   readonly pods: readonly Pod[];
   /** The first pod, which represents all. */
   readonly example: Pod;
-  /** Requests of one pod, in milli-units. */
+  /** Requests of one pod, in milli-units, and its own EBS volumes as EBS_VOLUMES. */
   readonly requests: Resources;
   /** Equal texts for classes that selectors cannot distinguish. */
   readonly labels: string;
@@ -107,9 +108,11 @@ export function classesOf(
 ): readonly PodClass[] {
   const labelKeys = labelKeysRead(pods, readByOthers);
   const requestMemo = new Map<string, Resources>();
+  const ebsVolumes = volumes.ownEbsVolumes(pods);
   const queued = pods.map((pod) => {
-    const text = requestsText(countedSpec(pod));
-    const requests = requestMemo.get(text) ?? podRequests(pod);
+    const own = ebsVolumes.get(pod) ?? 0;
+    const text = `${requestsText(countedSpec(pod))}${own === 0 ? "" : `/${own} volumes`}`;
+    const requests = requestMemo.get(text) ?? withVolumes(podRequests(pod), own);
     requestMemo.set(text, requests);
     const { cpu = 0, memory = 0 } = requests;
     return {
@@ -151,6 +154,10 @@ export function classesOf(
       },
     ];
   });
+}
+
+function withVolumes(requests: Resources, volumes: number): Resources {
+  return volumes === 0 ? requests : { ...requests, [EBS_VOLUMES]: volumes * 1000 };
 }
 
 function compare(a: string, b: string): number {

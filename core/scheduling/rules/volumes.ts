@@ -1,6 +1,6 @@
 import { oncePer } from "../../lib/once-per.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import { HOSTNAME } from "../../model/labels.ts";
+import { HOSTNAME, INSTANCE_TYPE } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../model/workloads.ts";
@@ -8,9 +8,18 @@ import { compatible, intersectAll, type Requirements, requirementsFrom, serializ
 import { unwritable } from "../../requirements/validation.ts";
 import { isEmptyTerm } from "./preferences.ts";
 
+const EBS_DRIVER = "ebs.csi.aws.com";
+
 /** CSI drivers of in-tree volume plugins. */
-const CSI_DRIVER_OF_IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": "ebs.csi.aws.com" };
+const CSI_DRIVER_OF_IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": EBS_DRIVER };
 const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
+
+/** A node whose volumes are limited. */
+interface AttachingNode {
+  readonly node: Pick<CSINode, "metadata"> | undefined;
+  readonly nodePool: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+}
 
 /** What a pod's volumes require of a node. */
 export interface PodVolumes {
@@ -37,12 +46,14 @@ export class Volumes {
   readonly #volumes: ReadonlyMap<string, PersistentVolume>;
   readonly #classes: ReadonlyMap<string, StorageClass>;
   readonly #csiNodes: ReadonlyMap<string, CSINode>;
+  readonly #instanceTypes: Snapshot["instanceTypes"];
 
   constructor(snapshot: Snapshot) {
     this.#claims = new Map(snapshot.persistentVolumeClaims.map((c) => [`${c.metadata.namespace ?? "default"}/${c.metadata.name}`, c]));
     this.#volumes = new Map(snapshot.persistentVolumes.map((v) => [v.metadata.name, v]));
     this.#classes = new Map(snapshot.storageClasses.map((c) => [c.metadata.name, c]));
     this.#csiNodes = new Map(snapshot.csiNodes.map((c) => [c.metadata.name, c]));
+    this.#instanceTypes = snapshot.instanceTypes;
   }
 
   /** Why no node can help the pod now because of its claims; undefined when its claims are usable. */
@@ -125,13 +136,35 @@ export class Volumes {
     return { alternatives, claimsByDriver };
   }
 
-  /** By CSI driver: how many volumes the node may attach. A driver that is missing has no limit. */
-  limits(nodeName: string): ReadonlyMap<string, number> {
+  /**
+   * By CSI driver: how many volumes the node may attach. A driver that is missing has no limit. Until the driver of EBS
+   * runs on the node, the limit of the node's type holds.
+   */
+  limits({ node, nodePool, labels }: AttachingNode): ReadonlyMap<string, number> {
     const limits = new Map<string, number>();
-    for (const { name, allocatable } of this.#csiNodes.get(nodeName)?.spec.drivers ?? []) {
+    if (this.#claims.size === 0) return limits;
+    for (const { name, allocatable } of this.#csiNodes.get(node?.metadata.name ?? "")?.spec.drivers ?? []) {
       if (allocatable?.count !== undefined && allocatable.count !== null) limits.set(name, allocatable.count);
     }
-    return limits;
+    if (limits.has(EBS_DRIVER)) return limits;
+    const types = this.#instanceTypes.get(nodePool ?? "") ?? [];
+    const limit = types.find(({ name }) => name === labels[INSTANCE_TYPE])?.volumeLimit;
+    return limit === undefined ? limits : limits.set(EBS_DRIVER, limit);
+  }
+
+  /**
+   * EBS volumes of each pod that only this pod uses. A volume that several pods use takes one place for all of them, so
+   * it is left out.
+   */
+  ownEbsVolumes(pods: readonly Pod[]): ReadonlyMap<Pod, number> {
+    const claims = new Map<Pod, readonly string[]>();
+    for (const pod of pods) {
+      const own = this.of(pod).claimsByDriver.get(EBS_DRIVER);
+      if (own !== undefined) claims.set(pod, own);
+    }
+    const users = new Map<string, number>();
+    for (const name of [...claims.values()].flat()) users.set(name, (users.get(name) ?? 0) + 1);
+    return new Map([...claims].map(([pod, own]) => [pod, own.filter((name) => users.get(name) === 1).length]));
   }
 }
 
@@ -150,7 +183,7 @@ export function claimNames(pod: Pod): readonly string[] {
 }
 
 function driverOf({ spec }: PersistentVolume): string | undefined {
-  return spec.csi?.driver ?? (spec.awsElasticBlockStore ? "ebs.csi.aws.com" : undefined);
+  return spec.csi?.driver ?? (spec.awsElasticBlockStore ? EBS_DRIVER : undefined);
 }
 
 function volumeTerms({ spec }: PersistentVolume): readonly Requirements[] {

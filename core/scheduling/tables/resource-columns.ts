@@ -3,6 +3,15 @@ import type { ResourceList } from "../../model/kubernetes.ts";
 import { parseAmount } from "../../model/quantity.ts";
 
 /**
+ * EBS volumes of pods, which scheduling counts like a resource. No type lists it and no NodeClaim requests it; the name
+ * is that of kube-scheduler's former limit.
+ */
+export const EBS_VOLUMES = "attachable-volumes-aws-ebs";
+
+/** Volumes of a type whose limit is not known. Finite, because rooms are multiplied. */
+export const NO_VOLUME_LIMIT = 1_000_000;
+
+/**
  * Capacity and allocatable of many instance types, in columns by resource. A run asks for few of the resources that a
  * type lists. A column is therefore read when its resource is first used, and equal quantities are parsed once.
  *
@@ -21,11 +30,16 @@ export class ResourceColumns {
     this.#types = types;
     const names = new Set<string>();
     for (const { capacity } of types) for (const name in capacity) names.add(name);
+    if (types.some(({ volumeLimit }) => volumeLimit !== undefined)) names.add(EBS_VOLUMES);
     this.names = names;
   }
 
   /** By type, in milli-units; 0 where a type does not list the resource. Throws RangeError for an invalid quantity. */
   capacity(name: string): Float64Array {
+    if (name === EBS_VOLUMES)
+      return this.#column(this.#capacity, name, () =>
+        Float64Array.from(this.#types, ({ volumeLimit = NO_VOLUME_LIMIT }) => volumeLimit * 1000),
+      );
     return this.#column(this.#capacity, name, () => Float64Array.from(this.#types, ({ capacity }) => this.#amount(capacity, name)));
   }
 

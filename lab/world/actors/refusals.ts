@@ -3,7 +3,7 @@ import type { NodeSelectorTerm, Pod, PodSpec } from "#core/model/pod.ts";
 import { type Amounts, lacking, podRequests } from "../quantity.ts";
 import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
 import type { Room } from "./rooms.ts";
-import type { VolumeRule } from "./volumes.ts";
+import type { PodVolumeRule } from "./volumes.ts";
 
 /** Why a node cannot have a pod, in the words of kube-scheduler. */
 export interface Refusal {
@@ -24,13 +24,13 @@ const NOT_BY_PODS = new Set([
  */
 export function refusalRule(
   pod: Pod,
-  volumes: VolumeRule,
+  volumes: PodVolumeRule,
 ): (room: Room, topology: (node: Node) => string | undefined) => Refusal | undefined {
   const requests = podRequests(pod);
   const ports = hostPorts(pod);
   const pinned = pinnedNodes(pod.spec);
   const byNode = (reason: string): Refusal => ({ reasons: [reason], isByPods: false });
-  return ({ node, used, allocatable, ports: taken }, topology) => {
+  return ({ node, pods, used, allocatable, ports: taken }, topology) => {
     if (pinned && !pinned.has(node.metadata.name)) return byNode("node(s) didn't satisfy plugin(s) [NodeAffinity]");
     if (node.spec.unschedulable && !tolerates(pod.spec.tolerations, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })) {
       return byNode("node(s) were unschedulable");
@@ -45,6 +45,7 @@ export function refusalRule(
       const reasons = short.map((name) => (name === "pods" ? "Too many pods" : `Insufficient ${name}`));
       return { reasons, isByPods: lacking(requests, allocatable).every((name) => name === "pods") };
     }
+    if (volumes.exceeds(node, pods)) return { reasons: ["node(s) exceed max volume count"], isByPods: true };
     const unfit = volumes.refuses(node);
     if (unfit !== undefined) return byNode(unfit);
     const why = topology(node);

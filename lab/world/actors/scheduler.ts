@@ -13,7 +13,7 @@ import { type Refusal, refusalRule, refusedBeforeFilters, refusedBy, withoutPree
 import { type Room, roomWith, withPod } from "./rooms.ts";
 import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
-import { type VolumeRule, volumeRule } from "./volumes.ts";
+import { type PodVolumeRule, volumeRule } from "./volumes.ts";
 
 const USER = "system:kube-scheduler";
 /**
@@ -174,7 +174,7 @@ function writeStatus(world: LabWorld, { metadata: { name, namespace } }: Pod, ch
 function filterOf(
   state: Pass,
   pod: Pod,
-  volumes: VolumeRule,
+  volumes: PodVolumeRule,
   labelsOf: (namespace: string) => Readonly<Record<string, string>>,
 ): (room: Room) => Refusal | undefined {
   const rule = refusalRule(pod, volumes);
@@ -227,7 +227,7 @@ function selectorsOf(world: LabWorld, { metadata: { labels = {}, namespace, owne
   return spec?.selector ? [...services, spec.selector] : services;
 }
 
-function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule): void {
+function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: PodVolumeRule): void {
   if (volumes.isWaiting) {
     // kube-scheduler says where the pod will be before it waits for volumes.
     writeStatus(world, pod, (status) => {

@@ -1,7 +1,7 @@
 import { ownValue } from "#core/lib/own-value.ts";
 import type { Node } from "#core/model/node.ts";
 import type { Pod } from "#core/model/pod.ts";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "#core/model/workloads.ts";
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "#core/model/workloads.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { classNameOf } from "../admission.ts";
 import type { MutableObject } from "../store.ts";
@@ -28,8 +28,14 @@ export interface VolumeRule {
   readonly isWaiting: boolean;
 }
 
+/** The volumes of a pod, with the limit of what a node attaches. */
+export interface PodVolumeRule extends VolumeRule {
+  /** Whether the node would attach more EBS volumes with the pod than its CSINode allows beside `pods`. */
+  exceeds(node: Node, pods: readonly Pod[]): boolean;
+}
+
 /** What the volumes of a pod require of a node; a sentence when no node can have the pod. */
-export function volumeRule(world: LabWorld, pod: Pod): VolumeRule | string {
+export function volumeRule(world: LabWorld, pod: Pod): PodVolumeRule | string {
   const rules: VolumeRule[] = [];
   /** The volumes that claims of this pod get, by node, so that two claims do not get the same. */
   const taken = new Map<string, Set<string>>();
@@ -53,7 +59,34 @@ export function volumeRule(world: LabWorld, pod: Pod): VolumeRule | string {
     bind: (node) => {
       for (const rule of rules) rule.bind(node);
     },
+    exceeds: (node, pods) => rules.length > 0 && exceedsLimit(world, node, [...pods, pod]),
   };
+}
+
+/**
+ * Whether these pods use more EBS volumes than the node's CSINode allows
+ * (kubernetes: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, CSILimits.Filter).
+ */
+function exceedsLimit(world: LabWorld, { metadata }: Node, pods: readonly Pod[]): boolean {
+  const csiNode = world.store.get("CSINode", metadata.name) as unknown as CSINode | undefined;
+  const most = csiNode?.spec.drivers?.find(({ name }) => name === EBS)?.allocatable?.count;
+  if (most === undefined) return false;
+  const attached = new Set(
+    pods.flatMap((one) => {
+      const { namespace = "default" } = one.metadata;
+      return claimNames(one)
+        .filter((name) => isEbs(world, name, namespace))
+        .map((name) => `${namespace}/${name}`);
+    }),
+  );
+  return attached.size > most;
+}
+
+function isEbs(world: LabWorld, name: string, namespace: string): boolean {
+  const claim = world.store.get("PersistentVolumeClaim", name, namespace) as unknown as PersistentVolumeClaim | undefined;
+  if (claim === undefined) return false;
+  const volume = world.store.get("PersistentVolume", claim.spec.volumeName ?? "") as unknown as PersistentVolume | undefined;
+  return (volume?.spec.csi?.driver ?? classOf(world, claim)?.provisioner) === EBS;
 }
 
 function claimNames(pod: Pod): string[] {

@@ -364,6 +364,60 @@ describe("existing nodes", () => {
   });
 });
 
+describe("volume limits of instance types", () => {
+  const limited = CATALOGUE.map((type) => ({ ...type, ...(type.name === "m.large" ? { volumeLimit: 3 } : { volumeLimit: 2 }) }));
+  const storageClasses = [{ metadata: { name: "gp3" }, provisioner: "ebs.csi.aws.com", volumeBindingMode: "WaitForFirstConsumer" }];
+  const claimOf = (name: string) => ({ metadata: { name, namespace: "default" }, spec: { storageClassName: "gp3" } });
+  const podWith = (name: string, ...claims: string[]) =>
+    pod(name, { cpu: "100m" }, { volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })) });
+  const planOf = (list: ReturnType<typeof pods>, claims: readonly string[], more: object = {}) =>
+    planFor({
+      ...more,
+      pods: list,
+      persistentVolumeClaims: claims.map(claimOf),
+      storageClasses,
+      instanceTypes: limited,
+    });
+
+  it("a new node gets no more pods with volumes than its type attaches, and requests no volumes", () => {
+    const names = Array.from({ length: 6 }, (_, i) => `data-${i}`);
+    const plan = planOf(
+      names.map((name) => podWith(name, name)),
+      names,
+    );
+    expect(plan.podErrors).toEqual({});
+    expect(plan.newNodeClaims.length).toBeGreaterThan(1);
+    for (const { pods: placed, instanceTypes, requests } of plan.newNodeClaims) {
+      expect(placed.length).toBeLessThanOrEqual(instanceTypes.every((name) => name === "m.large") ? 3 : 2);
+      expect(requests).not.toHaveProperty("attachable-volumes-aws-ebs");
+    }
+  });
+
+  it("a pod with many volumes gets a type that attaches them, and more than any attaches are a reason", () => {
+    const plan = planOf([podWith("wide", "a", "b", "c"), podWith("huge", "d", "e", "f", "g")], [..."abcdefg"]);
+    expect(plan.newNodeClaims.map(({ instanceTypes }) => instanceTypes)).toEqual([["m.large"]]);
+    expect(error(plan, "huge")).toContain("attachable-volumes-aws-ebs 4");
+  });
+
+  it("a volume that several pods share takes no place of each", () => {
+    const plan = planOf(
+      Array.from({ length: 5 }, (_, i) => podWith(`web-${i}`, "shared")),
+      ["shared"],
+    );
+    expect(plan.newNodeClaims).toHaveLength(1);
+  });
+
+  it("a node without a CSINode attaches as many as its type, and with one as many as that says", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const there = { nodes: [node], nodeClaims: [claim] };
+    const names = ["a", "b", "c"];
+    const list = names.map((name) => podWith(name, name));
+    const csiNodes = [{ metadata: { name: "n1" }, spec: { drivers: [{ name: "ebs.csi.aws.com", allocatable: { count: 3 } }] } }];
+    expect(planOf(list, names, there).existingNodes[0]?.pods).toHaveLength(2);
+    expect(planOf(list, names, { ...there, csiNodes }).existingNodes[0]?.pods).toHaveLength(3);
+  });
+});
+
 describe("topology", () => {
   const labels = { labels: { app: "web" } };
   const spread = (more: object = {}) => ({

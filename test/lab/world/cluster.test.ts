@@ -139,6 +139,27 @@ describe("scheduler", () => {
     expect(why(l, "second")).toContain("node(s) didn't match PersistentVolume's node affinity");
     expect(l.world.store.list("VolumeAttachment")).toHaveLength(0);
   });
+
+  it("puts no more volumes on a node than its CSINode allows; pods that share one count once", async () => {
+    const l = lab();
+    const driver = "ebs.csi.aws.com";
+    l.world.apply(node("n", zone("z1")));
+    const drivers = [{ name: driver, nodeID: "i-1", allocatable: { count: 1 } }];
+    l.world.apply({ apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name: "n" }, spec: { drivers } });
+    const mode = "WaitForFirstConsumer";
+    const gp3 = { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name: "gp3" } };
+    l.world.apply({ ...gp3, provisioner: driver, volumeBindingMode: mode });
+    for (const name of ["a", "b"])
+      l.world.apply({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name }, spec: { storageClassName: "gp3" } });
+    const using = (claimName: string) => ({ volumes: [{ name: "v", persistentVolumeClaim: { claimName } }] });
+    l.world.apply(pod("first", using("a")));
+    await settle(l);
+    l.world.apply(pod("shares", using("a")));
+    l.world.apply(pod("second", using("b")));
+    await settle(l);
+    expect(placed(l)).toEqual({ first: "n", shares: "n", second: "-" });
+    expect(why(l, "second")).toContain("node(s) exceed max volume count");
+  });
 });
 
 describe("scores of the scheduler", () => {
