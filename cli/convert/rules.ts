@@ -1,10 +1,11 @@
 import { getAt, isJsonObject, type Json, type JsonObject, listAt, mapAt } from "#core/lib/json.ts";
 import { kubeletProblems } from "#core/node-class/kubelet.ts";
+import { expressionProblems } from "#core/node-class/kubelet-expressions.ts";
 import { requirementProblem } from "#core/requirements/validation.ts";
 
 /**
- * The rules of our CRDs and of an EC2NodeClass's kubelet that an older manifest may break, one sentence for each that is
- * broken: only an API server runs CEL.
+ * The rules of our CRDs and of an EC2NodeClass's kubelet that an older manifest may break, one sentence for each that
+ * is broken: only an API server runs CEL.
  */
 export function ruleProblems(object: JsonObject): readonly string[] {
   switch (object["kind"]) {
@@ -12,7 +13,7 @@ export function ruleProblems(object: JsonObject): readonly string[] {
       return [
         ...termProblems(object),
         ...imageProblems(object),
-        ...kubeletProblems(getAt(object, ["spec", "kubelet"])),
+        ...kubeletRules(getAt(object, ["spec", "kubelet"])),
         ...deviceProblems(object),
       ];
     case "NodePool":
@@ -30,6 +31,8 @@ export function ruleProblems(object: JsonObject): readonly string[] {
       return [];
   }
 }
+
+const kubeletRules = (kubelet: unknown): readonly string[] => [...kubeletProblems(kubelet), ...expressionProblems(kubelet)];
 
 const has = (map: JsonObject, name: string): boolean => (map[name] ?? undefined) !== undefined;
 

@@ -1,5 +1,6 @@
 import type { AmiFamily, KubeletConfiguration } from "../model/node-class.ts";
 import { kubeletProblems, unsupportedKubelet } from "../node-class/kubelet.ts";
+import { expressionProblems } from "../node-class/kubelet-expressions.ts";
 import type { AdmissionVerdict } from "./verdict.ts";
 
 const IPV4 = /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$/;
@@ -15,7 +16,15 @@ export function reviewKubelet(kubelet: KubeletConfiguration | undefined, family:
   const given: readonly unknown[] = Array.isArray(kubelet.clusterDNS) ? kubelet.clusterDNS : [];
   const addresses = given.filter((text) => typeof text === "string" && !IPV4.test(text) && !IPV6.test(text));
   const problems = addresses.map((text) => `spec.kubelet.clusterDNS: "${text}" is no IP address; the kubelet does not start with it`);
-  return { problems, warnings: [...kubeletProblems(kubelet), ...unsupportedKubelet(kubelet, family), ...descriptive(kubelet, family)] };
+  return {
+    problems,
+    warnings: [
+      ...kubeletProblems(kubelet),
+      ...expressionProblems(kubelet),
+      ...unsupportedKubelet(kubelet, family),
+      ...descriptive(kubelet, family),
+    ],
+  };
 }
 
 function descriptive(kubelet: KubeletConfiguration, family: AmiFamily): readonly string[] {

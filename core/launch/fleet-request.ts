@@ -184,7 +184,7 @@ function refuse(kind: LaunchError["kind"], reason: string, message: string): Ren
 }
 
 function templateFor(
-  { ami, maxPods, efaInterfaces, reservation }: TemplateGroup,
+  { ami, maxPods, kubelet, efaInterfaces, reservation }: TemplateGroup,
   { claim, cluster, reservedCapacity }: LaunchInput,
   nodeClass: EC2NodeClass,
   capacityType: CapacityType,
@@ -197,11 +197,11 @@ function templateFor(
     family: amiFamilyOf(spec),
     cluster,
     labels: claim.metadata.labels ?? {},
-    maxPods: spec.kubelet?.maxPods ?? maxPods,
+    maxPods: typeof kubelet?.maxPods === "number" ? kubelet.maxPods : maxPods,
     capacityType,
     ...(claim.spec.taints && { taints: claim.spec.taints }),
     ...(claim.spec.startupTaints && { startupTaints: claim.spec.startupTaints }),
-    ...(spec.kubelet && { kubelet: spec.kubelet }),
+    ...(kubelet && { kubelet }),
     ...(spec.userData !== undefined && { userData: spec.userData }),
     ...(spec.instanceStorePolicy && { instanceStorePolicy: spec.instanceStorePolicy }),
     ...(imageVersion !== undefined && { imageVersion }),

@@ -1,28 +1,32 @@
-import { fnv1a32 } from "../lib/fnv.ts";
+import { canonicalJson, fnv1a32 } from "../lib/fnv.ts";
 import type { FleetOverride, ReservationTarget } from "../model/fleet.ts";
-import type { CapacityType } from "../model/instance-type.ts";
-import type { EC2NodeClass, ResolvedAmi, ResolvedSubnet } from "../model/node-class.ts";
+import type { CapacityType, InstanceType } from "../model/instance-type.ts";
+import type { EC2NodeClass, KubeletConfiguration, ResolvedAmi, ResolvedSubnet } from "../model/node-class.ts";
 import { amiFor } from "../node-class/ami.ts";
+import { expressionsOf, RESERVED_FIELDS } from "../node-class/kubelet-expressions.ts";
 import type { LaunchCandidate } from "./launch-candidate.ts";
 
 /** Instance types that share one launch template. */
 export interface TemplateGroup {
   readonly ami: ResolvedAmi;
   readonly maxPods: number;
+  /** The NodeClass's kubelet settings, with the values that their expressions have for these types. */
+  readonly kubelet?: KubeletConfiguration;
   readonly efaInterfaces: number;
   readonly reservation?: ReservationTarget;
   readonly candidates: readonly LaunchCandidate[];
 }
 
 /**
- * Groups instance types that can share a template: equal image, pod limit, reservation and, when the NodeClaim requests
- * EFA, number of EFA interfaces.
+ * Groups instance types that can share a template: equal image, pod limit, kubelet settings, reservation and, when the
+ * NodeClaim requests EFA, number of EFA interfaces.
  */
 export function groupByTemplate(
   candidates: readonly LaunchCandidate[],
   nodeClass: EC2NodeClass,
   requests: Readonly<Record<string, number>>,
 ): readonly TemplateGroup[] {
+  const kubeletFor = kubeletOfCandidates(nodeClass.spec.kubelet);
   const wantsEfa = (requests["vpc.amazonaws.com/efa"] ?? 0) > 0;
   const groups = new Map<string, TemplateGroup & { readonly candidates: LaunchCandidate[] }>();
   for (const candidate of candidates.flatMap(byReservation)) {
@@ -31,12 +35,30 @@ export function groupByTemplate(
     const maxPods = Number(candidate.type.capacity["pods"] ?? 0);
     const efaInterfaces = wantsEfa ? Number(candidate.type.capacity["vpc.amazonaws.com/efa"] ?? 0) : 0;
     const { reservation } = candidate;
-    const key = `${ami.id} ${maxPods} ${efaInterfaces} ${reservation?.id}`;
+    const kubelet = kubeletFor(candidate.type);
+    const key = `${ami.id} ${maxPods} ${efaInterfaces} ${reservation?.id} ${kubelet === nodeClass.spec.kubelet ? "" : canonicalJson(kubelet)}`;
+    const shared = { ami, maxPods, efaInterfaces, ...(kubelet && { kubelet }), ...(reservation && { reservation }) };
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, { ami, maxPods, efaInterfaces, ...(reservation && { reservation }), candidates: [candidate] });
+    if (group === undefined) groups.set(key, { ...shared, candidates: [candidate] });
     else group.candidates.push(candidate);
   }
   return [...groups.values()];
+}
+
+/** The settings for a type, with the values that plans have counted with in place of expressions. */
+function kubeletOfCandidates(kubelet: KubeletConfiguration | undefined): (type: InstanceType) => KubeletConfiguration | undefined {
+  if (kubelet === undefined || expressionsOf(kubelet).length === 0) return () => kubelet;
+  return ({ capacity, overhead }) => ({
+    ...kubelet,
+    ...(typeof kubelet.maxPods === "string" && { maxPods: Number(capacity["pods"] ?? 0) }),
+    ...Object.fromEntries(
+      RESERVED_FIELDS.flatMap((field) => {
+        const amounts = overhead[field] ?? {};
+        const names = Object.keys(kubelet[field] ?? {}).filter((name) => amounts[name] !== undefined);
+        return kubelet[field] === undefined ? [] : [[field, Object.fromEntries(names.map((name) => [name, amounts[name]]))] as const];
+      }),
+    ),
+  });
 }
 
 /** The candidate split by the reservation that it may use; whole when nothing is reserved. */

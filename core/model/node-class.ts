@@ -66,7 +66,8 @@ export interface BlockDeviceMapping {
 export interface KubeletConfiguration {
   readonly [field: string]: unknown;
   readonly clusterDNS?: readonly string[];
-  readonly maxPods?: number;
+  /** A text is an expression of the instance type, as an amount of kubeReserved and systemReserved may be. */
+  readonly maxPods?: number | string;
   readonly podsPerCore?: number;
   readonly systemReserved?: ResourceList;
   readonly kubeReserved?: ResourceList;

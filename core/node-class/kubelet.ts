@@ -13,13 +13,15 @@ const PERCENTAGE = /^\+?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?%$/i;
 
 /**
  * Why no node can be launched with these kubelet settings, one sentence for each problem: the fields and types of
- * KubeletConfiguration, and what a kubelet refuses or ignores without a word
+ * KubeletConfiguration, and what a kubelet refuses or ignores without a word. Expressions are checked apart
  * (karpenter-provider-aws: pkg/apis/v1/kubeletconfiguration_validation.go, ValidateKubeletConfig).
  */
 export function kubeletProblems(kubelet: unknown): readonly string[] {
   if (kubelet === undefined || kubelet === null) return [];
   if (!isJsonObject(kubelet)) return ["spec.kubelet: it must be a map of settings"];
-  const { registerWithTaints, ...fields } = kubelet;
+  const { registerWithTaints, maxPods = null, ...others } = kubelet;
+  // A text is an expression.
+  const fields = typeof maxPods === "string" ? others : { ...others, maxPods };
   return [
     ...typeProblems(fields, KUBELET_FIELDS, "spec.kubelet"),
     ...(registerWithTaints === undefined
@@ -99,10 +101,9 @@ function lacking(kubelet: JsonObject, field: string, other: string): readonly st
 
 function reservedProblems(kubelet: JsonObject, field: string): readonly string[] {
   return textsOf(kubelet, field).flatMap(([resource, text]) => {
-    const problem = text.startsWith("-") ? `${JSON.stringify(text)} is negative` : amountProblem(() => parseQuantity(text));
     return [
       ...(RESERVABLE.includes(resource) ? [] : [`spec.kubelet.${field}: ${resource} is none of ${RESERVABLE.join(", ")}; take it out`]),
-      ...(problem === undefined ? [] : [`spec.kubelet.${field}[${resource}]: ${problem}`]),
+      ...(text.startsWith("-") ? [`spec.kubelet.${field}[${resource}]: ${JSON.stringify(text)} is negative`] : []),
     ];
   });
 }

@@ -10,6 +10,7 @@ import { restrictedTags } from "../model/tags.ts";
 import type { Subnet } from "../ports/cloud-inventory.ts";
 import { amiFamilyOf } from "./family.ts";
 import { kubeletProblems, unsupportedKubelet } from "./kubelet.ts";
+import { expressionProblems } from "./kubelet-expressions.ts";
 
 /** A lookup that failed for a passing reason; the previous answer stays if it is of the same generation. */
 export interface Failed {
@@ -28,6 +29,8 @@ export interface Findings {
   readonly instanceProfile?: string | Failed;
   /** Service network of the cluster; AL2023 nodes do not boot without it. */
   readonly serviceCidr?: string;
+  /** Instance types for which an expression in spec.kubelet has no value. */
+  readonly kubeletFailures?: { readonly all: boolean; readonly message: string };
 }
 
 const DEPENDENCIES = ["AMIsReady", "SubnetsReady", "SecurityGroupsReady", "InstanceProfileReady"];
@@ -129,7 +132,7 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
       set({ type: "InstanceProfileReady", status: "True" });
     }
   }
-  set(validation(nodeClass, conditions, findings.serviceCidr));
+  set(validation(nodeClass, conditions, findings));
   const gated = conditionOf(conditions, RESERVATIONS_READY) ? [RESERVATIONS_READY] : [];
   return { ...status, conditions: withReady(conditions, [...DEPENDENTS, ...gated], at) };
 }
@@ -142,7 +145,8 @@ function verdict(type: string, found: number, reason: string, message: string): 
  * Whether nodes can be created from what was found. Karpenter also tests a launch with dry-run calls. Here another IAM
  * role launches, so that a test would check the wrong permissions; a refused launch shows on the NodeClaim.
  */
-function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], serviceCidr: string | undefined): ConditionChange {
+function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], findings: Findings): ConditionChange {
+  const { serviceCidr, kubeletFailures: failures } = findings;
   const type = "ValidationSucceeded";
   const bad = (reason: string, message: string): ConditionChange => ({ type, status: "False", reason, message });
   if (amiFamilyOf(nodeClass.spec) === "AL2023" && serviceCidr === undefined) {
@@ -154,11 +158,14 @@ function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], s
   if (open !== "") return { type, status: "Unknown", reason: "DependenciesNotReady", message: `not known yet: ${open}` };
   const kubelet = kubeletProblems(nodeClass.spec.kubelet);
   if (kubelet.length > 0) return bad("InvalidKubeletConfiguration", sentences(kubelet));
+  const expressions = expressionProblems(nodeClass.spec.kubelet);
+  if (expressions.length > 0) return bad("KubeletExpressionInvalid", sentences(expressions));
   const unsupported = unsupportedKubelet(nodeClass.spec.kubelet, amiFamilyOf(nodeClass.spec));
   if (unsupported.length > 0) return bad("UnsupportedKubeletConfiguration", sentences(unsupported));
   const [tag] = restrictedTags(nodeClass.spec.tags);
   if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}", which is set for every instance; take it out`);
-  return { type, status: "True" };
+  if (failures?.all) return bad("KubeletExpressionEvaluationFailed", failures.message);
+  return { type, status: "True", ...(failures && { message: failures.message }) };
 }
 
 /** As many problems as a reader corrects at once. */

@@ -3,6 +3,7 @@ import type { EC2NodeClassSpec } from "../model/node-class.ts";
 import { amountProblem, parseQuantity } from "../model/quantity.ts";
 import { FAMILIES } from "./family.ts";
 import { kubeletProblems } from "./kubelet.ts";
+import { expressionProblems } from "./kubelet-expressions.ts";
 
 /** What of an EC2NodeClass no launch can be rendered from, as a sentence. */
 export function nodeClassProblem(spec: EC2NodeClassSpec): string | undefined {
@@ -13,7 +14,7 @@ export function nodeClassProblem(spec: EC2NodeClassSpec): string | undefined {
     const problem = ebs?.volumeSize === undefined ? undefined : amountProblem(() => parseQuantity(ebs.volumeSize ?? ""));
     if (problem !== undefined) return `spec.blockDeviceMappings: volumeSize of ${deviceName}: ${problem}`;
   }
-  return kubeletProblems(spec.kubelet)[0];
+  return kubeletProblems(spec.kubelet)[0] ?? expressionProblems(spec.kubelet)[0];
 }
 
 const excerpt = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -25,7 +25,10 @@ export function eniLimitedPods(type: CatalogueType, reservedEnis: number): numbe
   return enis > 0 ? enis * (type.ipv4PerEni - 1) + 2 : 0;
 }
 
-/** The kubelet's pod limit (karpenter-provider-aws: pkg/providers/instancetype/types.go, pods). */
+/**
+ * The kubelet's pod limit; an expression in maxPods counts as absent
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, pods).
+ */
 export function podLimit(
   type: CatalogueType,
   { kubelet, networkInterfaces }: Pick<EC2NodeClassSpec, "kubelet" | "networkInterfaces">,
@@ -33,7 +36,8 @@ export function podLimit(
   reservedEnis: number,
 ): number {
   const withoutPods = reservedEnis + efaOnly(networkInterfaces).filter(({ networkCardIndex }) => networkCardIndex === 0).length;
-  const limit = kubelet?.maxPods ?? (family.eniLimitedPods ? eniLimitedPods(type, withoutPods) : 110);
+  const fixed = typeof kubelet?.maxPods === "number" ? kubelet.maxPods : undefined;
+  const limit = fixed ?? (family.eniLimitedPods ? eniLimitedPods(type, withoutPods) : 110);
   const perCore = kubelet?.podsPerCore ?? 0;
   return perCore > 0 && family.honoursPodsPerCore ? Math.min(limit, perCore * type.cpu) : limit;
 }

@@ -10,6 +10,7 @@ import { amiFor } from "../node-class/ami.ts";
 import { amiFamilyOf, FAMILIES, type Family } from "../node-class/family.ts";
 import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib, volumeStorage } from "./capacity.ts";
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
+import { type KubeletOfType, kubeletOfTypes } from "./kubelet-of-type.ts";
 import { overheadOf } from "./overhead.ts";
 import { placementRequirements } from "./placement.ts";
 import { reservedOffering } from "./reservations.ts";
@@ -76,6 +77,7 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
     volume,
     usableZones: zonesByNames(zones),
     seen: seenMemory(nodeClass),
+    kubeletOf: kubeletOfTypes(nodeClass.spec, settings.reservedEnis),
     ...(held && { held }),
   };
   return catalogue.types.map((type) => instanceTypeOf(type, context));
@@ -119,6 +121,7 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
   readonly volumes: number;
   /** Size of the volume that pods write to, as a quantity. */
   readonly volume: string;
+  readonly kubeletOf: (type: CatalogueType) => KubeletOfType;
   /** Memory seen on nodes, as quantities by instance type. */
   readonly seen: ReadonlyMap<string, string>;
 }
@@ -127,20 +130,21 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const { spec } = context.nodeClass;
   const { family } = context;
   const memoryMib = usableMemoryMib(type, context.settings.vmMemoryOverheadPercent);
-  const pods = podLimit(type, spec, family, context.settings.reservedEnis);
+  const { kubelet, problem } = context.kubeletOf(type);
+  const pods = podLimit(type, { ...spec, ...(kubelet && { kubelet }) }, family, context.settings.reservedEnis);
   const storage = ephemeralStorage(type, spec, context.volume);
   const volumes = volumeLimit(type, spec, family);
   const usable = context.usableZones(type.zones);
   const requirements = typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name));
   // Until images are known, nothing is launched, and what the types offer is shown as if each had one.
   const boots = (context.nodeClass.status?.amis ?? []).length === 0 || amiFor({ requirements }, context.nodeClass) !== undefined;
-  const fits = boots && suits(type, context.nodeClass);
+  const fits = boots && problem === undefined && suits(type, context.nodeClass);
   return {
     name: type.name,
     requirements: context.placement.length === 0 ? requirements : [...requirements, ...context.placement],
     // The overhead is computed from the estimated memory, as in Karpenter.
     capacity: capacityOf(type, spec, family, { memory: context.seen.get(type.name) ?? `${memoryMib}Mi`, storage, pods }),
-    overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage, pods }),
+    overhead: overheadOf(type, kubelet, family, { memoryMib, storage, pods }),
     offerings: offeringsOf(type, fits, context).concat(reservedOfferings(type, fits, context)),
     volumePrice: context.volumes,
     ...(volumes !== undefined && { volumeLimit: volumes }),

@@ -7,6 +7,7 @@ import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { EC2NodeClass, EC2NodeClassStatus } from "#core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "#core/node-class/hash.ts";
 import { nodeClassStatus } from "#core/node-class/status.ts";
+import { kubeletFailures } from "#core/offerings/kubelet-of-type.ts";
 import type { Subnet } from "#core/ports/cloud-inventory.ts";
 import { retryAfterSeconds } from "#core/ports/wake-ups.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
@@ -50,7 +51,8 @@ export async function refreshNodeClass(
   for (const [part, error] of failed)
     log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error });
   if (findings.subnets !== undefined && !("error" in findings.subnets)) await storeFreeAddresses(current, findings.subnets, deps);
-  const found = nodeClassStatus(current, findings, context.now);
+  const failures = kubeletFailures(current.spec, context.types, context.settings.reservedEnis);
+  const found = nodeClassStatus(current, { ...findings, ...(failures && { kubeletFailures: failures }) }, context.now);
   const status = withRollout({ ...current, status: found }, own, context.now);
   let written: EC2NodeClass | undefined = current;
   if (!equalJson(status, current.status ?? {})) {
@@ -65,17 +67,17 @@ export async function refreshNodeClass(
   // Remembered only after the write: a run that is killed before it must resolve the parts again.
   const before = memory.get(uid);
   const kept = before?.generation === current.metadata.generation ? before : undefined;
-  const failures = failed.size > 0 ? (kept?.failures ?? 0) + 1 : 0;
-  const isSoonTriedAgain = failures > 0 && failures <= SOON_TRIED_AGAIN;
+  const failedInARow = failed.size > 0 ? (kept?.failures ?? 0) + 1 : 0;
+  const isSoonTriedAgain = failedInARow > 0 && failedInARow <= SOON_TRIED_AGAIN;
   // What failed stays due.
   const resolved = [...due].filter((part) => !isSoonTriedAgain || !failed.has(part));
   memory.set(uid, {
     generation: current.metadata.generation,
     at: { ...kept?.at, ...Object.fromEntries(resolved.map((part) => [part, context.now])) },
-    failures,
+    failures: failedInARow,
   });
   if (isSoonTriedAgain) {
-    const delayMs = retryAfterSeconds(failures) * 1_000;
+    const delayMs = retryAfterSeconds(failedInARow) * 1_000;
     await deps.wakeUps.wake([{ kind: "catalog", cluster: cluster.name, cause: "LookupFailed", detail: current.metadata.name, delayMs }]);
   }
   return written;

@@ -47,6 +47,7 @@ async function refreshAll(deps: CatalogDeps, memory: Memory): Promise<void> {
     inventory,
     cluster,
     region: catalogue.region,
+    types: catalogue.types,
     settings: deps.settings,
     kubernetesVersion: () => {
       version ??= kubernetes.version();

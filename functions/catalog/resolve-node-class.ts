@@ -6,6 +6,7 @@ import { aliasOf } from "#core/node-class/family.ts";
 import { instanceProfileOf } from "#core/node-class/instance-profile.ts";
 import { type FoundImage, resolveAmis } from "#core/node-class/resolve-amis.ts";
 import type { Failed, Findings } from "#core/node-class/status.ts";
+import type { CatalogueType } from "#core/offerings/catalogue.ts";
 import type { CloudInventory } from "#core/ports/cloud-inventory.ts";
 import type { Settings } from "../shared/cluster-deps.ts";
 
@@ -45,7 +46,9 @@ export interface LookUpContext {
    * Instances of the cluster in each capacity reservation; undefined while the feature gate ReservedCapacity is off.
    */
   readonly standing: (() => Promise<ReadonlyMap<string, number>>) | undefined;
-  readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs" | "securityGroupRefreshMs">;
+  /** The region's instance types. */
+  readonly types: readonly CatalogueType[];
+  readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs" | "securityGroupRefreshMs" | "reservedEnis">;
   /** The API server's version, such as "1.36"; read only where it is needed. */
   readonly kubernetesVersion: () => Promise<string>;
   /** Milliseconds since the epoch. */
@@ -59,7 +62,7 @@ export interface LookUpContext {
 export function dueParts(
   { metadata, status }: EC2NodeClass,
   looked: ResolvedParts | undefined,
-  { now, settings }: Pick<LookUpContext, "now" | "settings">,
+  { now, settings }: Pick<LookUpContext, "now"> & { readonly settings: Pick<Settings, "amiRefreshMs" | "subnetRefreshMs" | "securityGroupRefreshMs"> },
 ): ReadonlySet<Part> {
   const { amiRefreshMs: amis, subnetRefreshMs: subnets, securityGroupRefreshMs: securityGroups } = settings;
   const least: Partial<Record<Part, number>> = { amis, subnets, securityGroups };

@@ -35,6 +35,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of core/, the lowest first. */
 const CORE = [
   "lib",
+  "cel",
   "model",
   "requirements",
   "ports",

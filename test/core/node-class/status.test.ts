@@ -52,9 +52,18 @@ describe("nodeClassStatus", () => {
   it.for([
     { kubelet: { maxpods: 4 }, reason: "InvalidKubeletConfiguration" },
     { kubelet: { podsPerCore: 4 }, reason: "UnsupportedKubeletConfiguration" },
+    { kubelet: { maxPods: "vcpu" }, reason: "KubeletExpressionInvalid" },
   ])("a NodeClass whose kubelet is $kubelet does not succeed its validation", ({ kubelet, reason }) => {
     const made = nodeClass({ amiSelectorTerms: [{ alias: "bottlerocket@latest" }], kubelet });
     expect(reasons(made, findings)).toMatchObject({ ValidationSucceeded: `False ${reason}`, Ready: expect.stringContaining("False") });
+  });
+
+  it("types without a value are named beside ValidationSucceeded, which is False when no type is left", () => {
+    const some = nodeClassStatus(nodeClass(), { ...findings, kubeletFailures: { all: false, message: "m" } }, NOW).conditions;
+    expect(some).toContainEqual(expect.objectContaining({ type: "ValidationSucceeded", status: "True", message: "m" }));
+    expect(reasons(nodeClass(), { ...findings, kubeletFailures: { all: true, message: "m" } })).toMatchObject({
+      ValidationSucceeded: "False KubeletExpressionEvaluationFailed",
+    });
   });
 
   it("a NodeClass is Ready when everything is found; subnets are ordered by free addresses", () => {
