@@ -33,7 +33,7 @@ export function savingsRatio({ candidate, potential }: SavingsPotential): number
 }
 
 /** The candidates with their savings potential, highest savings ratio first; of equal ratios the node name decides. */
-export function bySavingsRatio(candidates: readonly Candidate[], { worthOf }: ConsolidationTrial): readonly SavingsPotential[] {
+export function bySavingsRatio(candidates: readonly Candidate[], { worthOf }: ConsolidationTrial): SavingsPotential[] {
   return candidates
     .map((candidate): SavingsPotential => ({ candidate, potential: totalCost([candidate]) - worthOf(candidate.moving) }))
     .sort((a, b) => savingsRatio(b) - savingsRatio(a) || (a.candidate.node < b.candidate.node ? -1 : 1));

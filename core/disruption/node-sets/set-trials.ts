@@ -24,7 +24,7 @@ export const MAX_REPLACEMENTS = 90;
  * What each moved pod counts in the comparison of two sets, USD per hour, so that a little more savings do not move
  * many more pods. No benchmark is on record for it.
  */
-const MOVE_PENALTY = 0.003;
+export const MOVE_PENALTY = 0.003;
 /**
  * A replacement counts as so many moved pods, because both nodes are paid until it is initialized. No benchmark is on
  * record.

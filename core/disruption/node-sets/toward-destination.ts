@@ -6,8 +6,8 @@ import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import { netSavings } from "../consolidation/payback.ts";
 import { CommandSize } from "./deletable-set.ts";
 import { destinationOf } from "./destination.ts";
-import { bySavingsRatio } from "./savings-potential.ts";
-import { MAX_REPLACEMENTS, SetTrials } from "./set-trials.ts";
+import { bySavingsRatio, type SavingsPotential } from "./savings-potential.ts";
+import { MAX_REPLACEMENTS, MOVE_PENALTY, SetTrials } from "./set-trials.ts";
 
 /** Simulations of one step: the whole set, and half of the last one each time. */
 const TRIALS = 4;
@@ -21,7 +21,8 @@ export interface Step {
 }
 
 /**
- * The next step toward the destination: as many of the nodes that go as the budgets allow, highest savings ratio first.
+ * The next step toward the destination: as many of the nodes that go as the budgets allow, the most savings first: each
+ * node takes as much of a budget as the others, whatever it saves.
  * Their pods move only to nodes that stay and to new nodes, so that no later step moves them again. A set that needs
  * too many replacements is halved; one that cannot be removed for another reason shows that the destination is out of
  * reach.
@@ -39,6 +40,7 @@ export function stepTowardDestination(
   const budget = allowance(budgets);
   const size = new CommandSize();
   let set: readonly Candidate[] = bySavingsRatio(go, trial)
+    .sort((a, b) => worth(b) - worth(a))
     .map(({ candidate }) => candidate)
     .filter(({ nodePool }) => budget.take(nodePool.metadata.name))
     .filter((candidate) => size.take(candidate));
@@ -48,4 +50,9 @@ export function stepTowardDestination(
     set = set.slice(0, set.length >> 1);
   }
   return { trials, arrives: set.length === go.length };
+}
+
+/** What removing a node saves, less what its pods' moves count, USD per hour. */
+function worth({ candidate, potential }: SavingsPotential): number {
+  return potential - MOVE_PENALTY * candidate.moving.length;
 }

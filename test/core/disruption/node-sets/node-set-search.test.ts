@@ -133,6 +133,25 @@ describe("the nodes that are removed together", () => {
   });
 });
 
+it("a budget of one node goes to the node that saves most, however many pods it has", () => {
+  const types = [...TYPES, sized("huge", "4", 3.2)];
+  const held = { annotations: { "karpenter.sh/do-not-disrupt": "true" } };
+  const staying = Array.from({ length: 30 }, (_, i) => `n${i}`);
+  const decision = choose(
+    scene({
+      types,
+      pools: [pool("default", { budgets: [{ nodes: "1" }] })],
+      machines: [large("few-pods"), { name: "dear", type: "huge" }, ...staying.map((name) => large(name, held))],
+      pods: [
+        cores("one", "few-pods", "100m"),
+        ...Array.from({ length: 15 }, (_, i) => cores(`many-${i}`, "dear", "100m")),
+        ...staying.map((name) => cores(`${name}-pod`, name, "3")),
+      ],
+    }),
+  );
+  expect(removedBy(decision)).toEqual(["dear"]);
+});
+
 describe("the nodes that stay", () => {
   /** Two large nodes: the pod of each fits on the other. */
   const pair = (more: Scene & { readonly a?: object; readonly b?: object } = {}): Snapshot =>
