@@ -7,7 +7,7 @@ import type { SchedulingProblem } from "../problem/problem.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import { type HostPort, takenPort } from "../rules/host-ports.ts";
-import { type Bitset, hasBit, members, overlap } from "../tables/bitset.ts";
+import { type Bitset, hasBit, intersection, members, overlap } from "../tables/bitset.ts";
 import type { Frontier } from "../tables/frontier.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
@@ -184,7 +184,8 @@ export class Evaluation {
 
   /** Adds the reservations that the claim would hold; "reserved" when strict mode has to defer the pod. */
   #reserving(claim: PlannedClaim, podData: PodData, found: ClaimOutcome): ClaimOutcome | Refusal {
-    const ids = claim.template.table.reservations(found.set, this.#types(claim, podData, found.set));
+    const { table } = claim.template;
+    const ids = table.reservations(found.set, this.#types(claim, podData, found.set, table.reservedTypes));
     const reservations = this.#reservations.reservable(claim, ids);
     const isStrict = this.#problem.reservedMode === "strict" && reservations.length === 0;
     return isStrict && (ids.length > 0 || claim.reservations.length > 0) ? "reserved" : { ...found, reservations };
@@ -241,9 +242,10 @@ export class Evaluation {
     });
   }
 
-  /** Types that the claim could still be launched as with the pod. */
-  #types({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet): Bitset {
-    return openTypes(template, base, set, this.#need, [...ports, ...podData.class.ports]);
+  /** Types, of those of `within`, that the claim could still be launched as with the pod. */
+  #types({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet, within = template.types): Bitset {
+    const from = within === template.types ? base : intersection(base, within);
+    return openTypes(template, from, set, this.#need, [...ports, ...podData.class.ports]);
   }
 
   /**

@@ -3,7 +3,7 @@
 // starts here. Must not know: pods, NodePools, claims, topology.
 
 import { oncePer } from "../../lib/once-per.ts";
-import type { InstanceType } from "../../model/instance-type.ts";
+import type { InstanceType, Offering } from "../../model/instance-type.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
 import { addAll, type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
@@ -32,6 +32,10 @@ export class TypeTable {
   readonly #byCapacity = new Map<string, readonly Level[]>();
   /** Whether any type has an offering in a capacity reservation. */
   readonly hasReserved: boolean;
+  /** Available offerings in capacity reservations: few types have one. */
+  readonly #reserved: readonly { readonly type: number; readonly id: string; readonly offering: Offering }[];
+  /** Types with such an offering. */
+  readonly reservedTypes: Bitset;
 
   constructor(types: readonly InstanceType[]) {
     this.types = [...types].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
@@ -39,6 +43,14 @@ export class TypeTable {
     this.#offerings = new OfferingTable(this.types);
     this.amounts = new ResourceColumns(this.types);
     this.hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
+    this.#reserved = this.types.flatMap(({ offerings }, type) =>
+      offerings.flatMap((offering) => {
+        const { capacityType, reservationId: id, available } = offering;
+        return capacityType === "reserved" && id !== undefined && available ? [{ type, id, offering }] : [];
+      }),
+    );
+    this.reservedTypes = emptyBitset(this.types.length);
+    for (const { type } of this.#reserved) setBit(this.reservedTypes, type);
   }
 
   /** Types whose requirements agree with the set and that have an available offering which the set allows. */
@@ -96,16 +108,10 @@ export class TypeTable {
 
   /** Sorted ids of the capacity reservations that some of the types could be launched into under the set. */
   reservations(set: RequirementSet, types: Bitset): readonly string[] {
-    if (!this.hasReserved) return [];
+    if (this.#reserved.length === 0) return [];
     const items = offeringRequirementsOf(set.requirements);
     const ids = new Set<string>();
-    this.types.forEach(({ offerings }, t) => {
-      if (!hasBit(types, t)) return;
-      for (const offering of offerings) {
-        if (offering.capacityType !== "reserved" || offering.reservationId === undefined || !offering.available) continue;
-        if (admits(items, offering)) ids.add(offering.reservationId);
-      }
-    });
+    for (const { type, id, offering } of this.#reserved) if (hasBit(types, type) && admits(items, offering)) ids.add(id);
     return [...ids].sort();
   }
 
