@@ -49,6 +49,7 @@ export const DEFAULT_GATES = {
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,
   StaticCapacity: false,
+  TerminateFirstRepair: false,
 };
 
 export type Gate = keyof typeof DEFAULT_GATES;

@@ -83,6 +83,7 @@ export const METRICS = {
   cluster_paused: { type: "gauge", labels: ["scope"], isOurs: true, staysMs: FIVE_SWEEPS_MS },
   cluster_state_unreadable_objects: { type: "gauge", labels: ["kind"], isOurs: true, isEssential: true, staysMs: FIVE_SWEEPS_MS },
   scheduler_scheduling_duration_seconds: { type: "histogram", labels: ["controller"] },
+  voluntary_disruption_terminate_first_decisions_total: { type: "counter", labels: ["nodepool", "reason", "terminate_first_reason"] },
   voluntary_disruption_decisions_total: { type: "counter", labels: DECISION },
   voluntary_disruption_decisions_by_nodepool_total: { type: "counter", labels: [...DECISION, "nodepool"] },
   voluntary_disruption_decision_evaluation_duration_seconds: { type: "histogram", labels: [] },

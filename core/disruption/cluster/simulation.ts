@@ -10,8 +10,8 @@ export interface SimulateOptions extends CostSettings {
   readonly excludeNodes: ReadonlySet<string>;
   /** Bound pods to schedule, in addition to pending pods and the pods of nodes that are being removed. */
   readonly extraPods: readonly Pod[];
-  /** A replacement may fall back to capacity outside capacity reservations. */
-  readonly reservedMode: "fallback";
+  /** Whether a replacement may fall back to capacity outside capacity reservations. */
+  readonly reservedMode: "fallback" | "strict";
   /** Names of nodes that running pods may not be moved to, because their consolidateAfter has not passed. */
   readonly settling: ReadonlySet<string>;
   /** How much the scheduler searches for a cheap plan. Default "quick". */

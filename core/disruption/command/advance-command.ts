@@ -185,15 +185,27 @@ function order({ candidates }: CommandRecord, nodeClaim: string): number {
   return candidates.findIndex((candidate) => candidate.nodeClaim === nodeClaim);
 }
 
-function decisionCounts({ method, reason, decision, candidates }: CommandRecord): readonly CommandAction[] {
-  const labels = { decision, reason: reason.toLowerCase(), consolidation_type: consolidationTypeOf(method) };
+function decisionCounts({ method, reason, decision, candidates, repair }: CommandRecord): readonly CommandAction[] {
+  const why = repair?.terminateFirst;
+  const labels = {
+    decision: why ? "terminate-first" : decision,
+    reason: reason.toLowerCase(),
+    consolidation_type: consolidationTypeOf(method),
+  };
   const pools = [...new Set(candidates.map(({ nodePool }) => nodePool))];
   return [
     { type: "Count", metric: "voluntary_disruption_decisions_total", labels, value: 1 },
     ...pools.map((nodepool): CommandAction => {
       return { type: "Count", metric: "voluntary_disruption_decisions_by_nodepool_total", labels: { ...labels, nodepool }, value: 1 };
     }),
+    ...(why ? pools.map((nodepool) => terminateFirstCount(nodepool, reason, why)) : []),
   ];
+}
+
+/** (karpenter: pkg/controllers/disruption/metrics.go, TerminateFirstDecisionsTotal) */
+function terminateFirstCount(nodepool: string, reason: string, why: string): CommandAction {
+  const labels = { nodepool, reason: reason.toLowerCase(), terminate_first_reason: why };
+  return { type: "Count", metric: "voluntary_disruption_terminate_first_decisions_total", labels, value: 1 };
 }
 
 /** Waits until every replacement is initialized; rolls back when one is lost or takes too long. */

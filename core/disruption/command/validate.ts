@@ -59,10 +59,13 @@ function eligibleFor({ method }: CommandRecord, view: ClusterView, unhealthy: Un
   return unhealthy?.candidates ?? awake.filter(filterOf(method, view.now));
 }
 
-function isSimulatedAgain({ method }: CommandRecord, candidates: readonly Candidate[], isOld: boolean): boolean {
+function isSimulatedAgain({ method, repair }: CommandRecord, candidates: readonly Candidate[], isOld: boolean): boolean {
   if (method === "multi" || method === "single") return true;
-  // What replaces a node of a static NodePool was not simulated.
-  return isOld && (method === "drift" || (method === "repair" && !candidates.some(({ nodePool }) => isStatic(nodePool))));
+  // What replaces a node of a static NodePool was not simulated, nor has one that goes first a place for its pods.
+  return (
+    isOld &&
+    (method === "drift" || (repair !== undefined && !repair.terminateFirst && !candidates.some(({ nodePool }) => isStatic(nodePool))))
+  );
 }
 
 /**

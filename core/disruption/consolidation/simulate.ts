@@ -6,7 +6,7 @@ import type { Effort } from "../../scheduling/search.ts";
 import { solve } from "../../scheduling/solve.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import { settledFrom } from "../cluster/consolidate-after.ts";
-import type { Simulate } from "../cluster/simulation.ts";
+import type { Simulate, SimulateOptions } from "../cluster/simulation.ts";
 import type { ClusterView, StateNode } from "../cluster/view.ts";
 
 /** The product's scheduler as `simulate`, with the quick search unless set; tests may pass a simpler one. */
@@ -82,14 +82,20 @@ export function tryRemoval(
     settle = true,
     effort = "quick",
     closed = new Set(),
-  }: { readonly settle?: boolean; readonly effort?: Effort; readonly closed?: ReadonlySet<string> } = {},
+    reservedMode = "fallback",
+  }: {
+    readonly settle?: boolean;
+    readonly effort?: Effort;
+    readonly closed?: ReadonlySet<string>;
+    readonly reservedMode?: SimulateOptions["reservedMode"];
+  } = {},
 ): RemovalTrial {
   const settling = settle ? settlingNodes(view).union(closed) : closed;
   const { snapshot } = view.bufferRoom();
   const plan = simulate(snapshot, {
     excludeNodes: new Set(candidates.map(({ node }) => node)),
     extraPods: candidates.flatMap(({ moving }) => moving),
-    reservedMode: "fallback",
+    reservedMode,
     settling,
     effort,
     ...view.costs,

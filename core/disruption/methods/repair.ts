@@ -1,3 +1,4 @@
+import type { RepairOf } from "../../model/command-record.ts";
 import type { Node } from "../../model/node.ts";
 import { type CommonFault, commonFaults, type Fault, faultsOf, tooManyUnhealthy } from "../../repair/health.ts";
 import { isStatic } from "../../static-capacity/claim.ts";
@@ -13,6 +14,7 @@ import type { DisruptionInput } from "../consolidation/input.ts";
 import { tryRemoval } from "../consolidation/simulate.ts";
 import { replacementsFor } from "./drift.ts";
 import { staticReplacement } from "./static-drift.ts";
+import { isRefilled, tryWithOwnPlace } from "./terminate-first.ts";
 
 /** A node whose fault is no longer tolerated. */
 interface RepairCandidate extends Candidate {
@@ -99,13 +101,19 @@ function byAge(a: RepairCandidate, b: RepairCandidate): number {
   return a.fault.dueAt - b.fault.dueAt || a.disruptionCost - b.disruptionCost || (a.node < b.node ? -1 : 1);
 }
 
+/** The end of a node whose replacement is launched only afterwards, by provisioning. */
+const goesFirst = (
+  found: { readonly candidates: readonly Candidate[]; readonly repair: RepairOf },
+  terminateFirst: NonNullable<RepairOf["terminateFirst"]>,
+): NonNullable<Decision["found"]> => ({ ...found, replacements: [], repair: { ...found.repair, terminateFirst } });
+
 /**
  * Karpenter's Repair: the first unhealthy node that the budgets allow and whose pods all schedule elsewhere, with any
  * number of replacements, which come first. A node that is not initialized runs nothing that a budget protects.
  * @param from those of the candidates that the disruption rate allows
  */
 export function repair(
-  { view, simulate }: Pick<ConsolidationContext, "view" | "simulate">,
+  { view, simulate, settings }: Pick<ConsolidationContext, "view" | "simulate" | "settings">,
   { candidates, blocked: standing, nodes }: Unhealthy,
   from: ReadonlySet<Candidate>,
   budgets: ReadonlyMap<string, PoolBudget>,
@@ -127,11 +135,16 @@ export function repair(
     if (isStatic(candidate.nodePool)) {
       const replacement = staticReplacement(candidate, view, counts.get(name));
       if (typeof replacement !== "string") return { found: { ...found, replacements: [replacement] }, blocked, eligible };
-      if (replacement === "AtLimit") stays({ reason: "StaticAtLimit", nodePool: name });
+      if (replacement !== "AtLimit") continue;
+      if (settings.terminateFirstRepair && isRefilled(candidate.nodePool))
+        return { found: goesFirst(found, "static-at-limit"), blocked, eligible };
+      stays({ reason: "StaticAtLimit", nodePool: name });
       continue;
     }
     const trial = tryRemoval(view, [candidate], simulate, { settle: false, closed: nodes });
     if (trial.unplaced.length > 0) {
+      const freed = settings.terminateFirstRepair ? tryWithOwnPlace(view, candidate, simulate, nodes) : undefined;
+      if (freed) return { found: { ...goesFirst(found, "no-reserved-capacity"), destinations: freed.destinations }, blocked, eligible };
       stays({ reason: "PodsUnplaced", errors: trial.unplaced });
       continue;
     }

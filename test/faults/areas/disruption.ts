@@ -997,4 +997,30 @@ export const FAULTS: readonly Fault[] = [
     foundBy: "unit",
     within: ["test/lab/node-repair.test.ts"],
   },
+  {
+    name: "terminate-first-unasked",
+    rule: "an unhealthy node goes before its replacement only under TerminateFirstRepair",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "const freed = settings.terminateFirstRepair ? tryWithOwnPlace",
+        replace: "const freed = settings.cluster ? tryWithOwnPlace",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "terminate-first-without-refill",
+    rule: "a node of a static NodePool goes first only where another one follows",
+    edits: [
+      {
+        file: "core/disruption/methods/terminate-first.ts",
+        find: 'isTrue(status?.conditions, "Ready") &&',
+        replace: "(isTrue(status?.conditions, metadata.name) || true) &&",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
 ];

@@ -7,7 +7,7 @@ import type { DisruptionSettings } from "#core/disruption/settings.ts";
 import type { Condition } from "#core/model/kubernetes.ts";
 import type { Snapshot } from "#core/model/snapshot.ts";
 import { WITH_SOLVE } from "#test/support/disruption/with-solve.ts";
-import { NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
+import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 
 const MINUTE = 60_000;
 const fault = (type: string, minutes: number, more: Partial<Condition> = {}): Condition => ({
@@ -191,6 +191,46 @@ describe("repair", () => {
     const full = plan(ten({ pools: [pool("10")] }), faults);
     expect(full.command).toBeUndefined();
     expect(reasonFor(full, "b")).toBe("static NodePool is at its node limit and cannot stage a replacement (NodePool=default)");
+  });
+});
+
+describe("under TerminateFirstRepair", () => {
+  const settings = { terminateFirstRepair: true };
+  const faults = { b: fault("KernelReady", 31) };
+  const unready: Condition = { type: "Ready", status: "False", lastTransitionTime: "2025-12-31T00:00:00Z" };
+
+  it.for([
+    { name: "that is Ready goes first", pool: {}, want: "Unhealthy delete b" },
+    { name: "that is not Ready stays, because nothing would follow it", pool: { status: { conditions: [unready] } }, want: undefined },
+  ])("a node of a static NodePool at limits.nodes $name", ({ pool, want }) => {
+    const pools = [{ ...nodePool("default", {}, { replicas: 10, limits: { nodes: "10" } }), ...pool }];
+    const decided = plan(ten({ pools }), faults, settings);
+    expect(decision(decided)).toBe(want);
+    if (want) expect(decided.command).toMatchObject({ replacements: [], repair: { terminateFirst: "static-at-limit" } });
+  });
+
+  /** Only reserved capacity suits the pods, and nothing of the reservation is left. */
+  function reserved(left: number, gate: boolean) {
+    const offering = { zone: "a", capacityType: "reserved" as const, price: 1e-8, reservationId: "cr-1", reservationCapacity: left };
+    const types = [{ ...instanceType("large"), offerings: [{ ...offering, available: left > 0 }] }];
+    const machines = NAMES.map((name) => ({ name, capacityType: "reserved" }));
+    const pods = NAMES.map((name) => pod(`p-${name}`, name, { spec: four }));
+    const built = broken(ten({ machines, pods, types }), faults);
+    const withId = <T extends { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } }>(one: T): T => ({
+      ...one,
+      metadata: { ...one.metadata, labels: { ...one.metadata.labels, "karpenter.k8s.aws/capacity-reservation-id": "cr-1" } },
+    });
+    return planDisruption({
+      snapshot: { ...built, nodes: built.nodes.map(withId), nodeClaims: built.nodeClaims.map(withId) },
+      ...{ records: [], commands: [], now: NOW, settings: { cluster: "c", nodeRepair: true, terminateFirstRepair: gate } },
+      ...{ ...WITH_SOLVE, newId: () => "id" },
+    });
+  }
+
+  it("a node of a full reservation goes first, and of one that is not full after its replacement", () => {
+    expect(reserved(0, true).command).toMatchObject({ decision: "delete", repair: { terminateFirst: "no-reserved-capacity" } });
+    expect(reserved(1, true).command).toMatchObject({ decision: "replace", repair: { condition: "KernelReady" } });
+    expect(reserved(0, false).command).toBeUndefined();
   });
 });
 

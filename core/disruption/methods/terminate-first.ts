@@ -1,0 +1,48 @@
+import { isTrue } from "../../model/conditions.ts";
+import type { InstanceType } from "../../model/instance-type.ts";
+import { CAPACITY_RESERVATION_ID } from "../../model/labels.ts";
+import type { NodePool } from "../../model/node-pool.ts";
+import { type Candidate, capacityTypeOf } from "../cluster/candidate.ts";
+import type { Simulate } from "../cluster/simulation.ts";
+import type { ClusterView } from "../cluster/view.ts";
+import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
+
+/** Whether a static NodePool gets a node again after it has lost one: otherwise its pods would wait for ever. */
+export const isRefilled = ({ metadata, status }: NodePool): boolean =>
+  isTrue(status?.conditions, "Ready") && metadata.deletionTimestamp === undefined;
+
+/**
+ * The removal of a node in a capacity reservation once its place there is free, where all pods of the node then have
+ * one; undefined for other nodes, and where the node's end would not help. No pod falls back to other capacity, which
+ * was tried before (karpenter: pkg/controllers/disruption/helpers.go, SimulateSchedulingWithReservedFallback).
+ */
+export function tryWithOwnPlace(
+  view: ClusterView,
+  candidate: Candidate,
+  simulate: Simulate,
+  closed: ReadonlySet<string>,
+): RemovalTrial | undefined {
+  const id = candidate.machine.labels[CAPACITY_RESERVATION_ID];
+  if (id === undefined || capacityTypeOf(candidate) !== "reserved") return undefined;
+  const freed = { ...view, bufferRoom: () => ({ ...view.bufferRoom(), snapshot: withPlace(view.bufferRoom().snapshot, id) }) };
+  const trial = tryRemoval(freed, [candidate], simulate, { settle: false, closed, reservedMode: "strict" });
+  return trial.unplaced.length === 0 ? trial : undefined;
+}
+
+/** The snapshot with one instance more left in a reservation. */
+function withPlace(snapshot: ClusterView["snapshot"], id: string): ClusterView["snapshot"] {
+  const freed = (type: InstanceType): InstanceType =>
+    type.offerings.some(({ reservationId }) => reservationId === id)
+      ? {
+          ...type,
+          offerings: type.offerings.map((offering) => {
+            const { reservationId, reservationCapacity: left = 0 } = offering;
+            // Without an instance left it is unavailable for that alone.
+            return reservationId === id
+              ? { ...offering, reservationCapacity: left + 1, available: offering.available || left === 0 }
+              : offering;
+          }),
+        }
+      : type;
+  return { ...snapshot, instanceTypes: new Map([...snapshot.instanceTypes].map(([pool, types]) => [pool, types.map(freed)])) };
+}
