@@ -34,8 +34,11 @@ const LAUNCHES = ["ec2:RunInstances", "ec2:CreateFleet"];
 /** The tags of a NodeClaim, which instances that were launched together get one by one (core/model/tags.ts). */
 const OWN_TAGS = ["Name", "karpenter.sh/nodeclaim", "karpenter-serverless/claim-uid"];
 
+/** The gate RebootForRepair, as FEATURE_GATES turns it on. */
+const REBOOTS = /(^|,)\s*RebootForRepair\s*=\s*true\s*(,|$)/;
+
 /** Launch, tag and terminate instances of these clusters only. No tag of the cluster or of the NodePool is changed. */
-function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
+function launchStatements(clusters: readonly ClusterSettings[], settings: Readonly<Record<string, string>>): readonly PolicyStatement[] {
   const own = tagged("ResourceTag", clusters);
   const request = tagged("RequestTag", clusters);
   return [
@@ -67,6 +70,9 @@ function launchStatements(clusters: readonly ClusterSettings[]): readonly Policy
       resources: ec2("instance", "launch-template"),
       conditions: own,
     }),
+    ...(REBOOTS.test(settings["FEATURE_GATES"] ?? "")
+      ? [allow("RebootOwn", { actions: ["ec2:RebootInstances"], resources: ec2("instance"), conditions: own })]
+      : []),
   ];
 }
 
@@ -270,7 +276,7 @@ export function cloudStatements(
     case "lifecycle":
       return [
         ...find,
-        ...launchStatements(clusters),
+        ...launchStatements(clusters, settings),
         passNodeRoleStatement(clusters),
         describeStatement("Instances", "InstanceStatus", "LaunchTemplates"),
       ];

@@ -108,6 +108,8 @@ export const GATES: Readonly<Record<Gate, string>> = {
     "room kept for pods to come (autoscaling.x-k8s.io/v1beta1): `kubectl get cb`. A cluster that has the kind already, in more versions, leaves `infra/crds/autoscaling.x-k8s.io_capacitybuffers.yaml` out",
   NodeOverlay: "your own prices and extended resources by instance type, pool, zone or capacity type: `kubectl get nodeoverlays`",
   NodeRepair: "nodes that stay unhealthy are replaced, within budgets of the reason `Unhealthy` ([node repair](node-repair.md))",
+  RebootForRepair:
+    "an XID of a GPU that a reboot clears is repaired by one ([node repair](node-repair.md#reboot)); the functions may then call ec2:RebootInstances",
   ReservedCapacity: "capacity reservations that an EC2NodeClass selects are used first, and other launches stay out of open ones",
   SpotToSpotConsolidation: "a spot node is replaced by a cheaper spot node (15 types to choose from, as Karpenter asks)",
   StaticCapacity: "NodePools with `replicas` are kept at that number; `kubectl scale nodepool`",

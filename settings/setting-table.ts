@@ -46,6 +46,7 @@ export const DEFAULT_GATES = {
   CapacityBuffer: false,
   NodeOverlay: false,
   NodeRepair: false,
+  RebootForRepair: false,
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,
   StaticCapacity: false,

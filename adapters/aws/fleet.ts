@@ -9,6 +9,7 @@ import {
   type Instance as Ec2Instance,
   type LaunchTemplate as Ec2LaunchTemplate,
   type Filter,
+  RebootInstancesCommand,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
 import type { FleetRequest, FleetResult, LaunchTemplate } from "#core/model/fleet.ts";
@@ -81,6 +82,14 @@ export function ec2Fleet(client: EC2Client): Fleet {
 
     async terminate(instanceId: string) {
       await terminateOne(instanceId);
+    },
+
+    async reboot(instanceId: string) {
+      try {
+        await client.send(new RebootInstancesCommand({ InstanceIds: [instanceId] }));
+      } catch (error) {
+        throw toDomainError(error);
+      }
     },
 
     async tag(instanceId: string, tags: Readonly<Record<string, string>>) {

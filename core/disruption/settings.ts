@@ -24,6 +24,8 @@ export interface DisruptionSettings extends CostSettings {
   readonly nodeRepair?: boolean;
   /** The lifecycle repairs nodes by force, as before Karpenter 1.15. False unless set. */
   readonly legacyNodeRepair?: boolean;
+  /** Faults that a reboot clears are repaired by one (Karpenter's gate RebootForRepair). False unless set. */
+  readonly rebootForRepair?: boolean;
   /** An unhealthy node goes before its replacement where there is no room for both. False unless set. */
   readonly terminateFirstRepair?: boolean;
   /** Reconcile NodePools with `replicas` (Karpenter's feature gate StaticCapacity). False unless set. */

@@ -46,6 +46,8 @@ export interface ClaimView {
    * Undefined until `Step.ask` requests it.
    */
   readonly turn?: "now" | number;
+  /** Why EC2 has refused the reboot that this reconcile has asked for. */
+  readonly rebootRefused?: string | undefined;
   /** Whether the webhook or the audit log reports changes of nodes: the node is then polled less often. */
   readonly hasEventSource?: boolean;
 }
@@ -83,6 +85,8 @@ export type Action =
   | { readonly type: "Evict"; readonly pod: Pod; readonly reason: string }
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }
   | { readonly type: "TerminateInstance"; readonly instanceId: string }
+  /** Reboot the instance; a refusal is in the view of the next step. */
+  | { readonly type: "RebootInstance"; readonly instanceId: string }
   | { readonly type: "Wake"; readonly wakeUp: WakeUp }
   | { readonly type: "Forget"; readonly record: NodeClaimRecord; readonly history?: readonly HistoryEntry[] }
   | { readonly type: "Event"; readonly event: PublishedEvent }

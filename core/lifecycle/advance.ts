@@ -20,6 +20,7 @@ import { createClaim, groupLaunch, launch } from "./launch.ts";
 import { namedPool } from "./log-fields.ts";
 import { markTerminating, NODE_DELETED } from "./mark-terminating.ts";
 import { endPaused, launchPaused } from "./paused.ts";
+import { reboot } from "./reboot.ts";
 import { withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
@@ -46,6 +47,7 @@ export function advance(view: ClaimView): Step {
     return claim.status?.providerID === undefined ? (launchPaused(view, record) ?? launch(view, record, claim)) : forgotten(record);
   if (!isTrue(claim.status?.conditions, "Launched")) return writeLaunched(record, claim);
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
+  if (isTrue(claim.status?.conditions, "Rebooting")) return reboot(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
   const step = keep(view, record, claim);
   // After all that pods wait for: the tags matter only when both record and NodeClaim are lost. They wait for a

@@ -36,6 +36,8 @@ export interface RepairOf {
   readonly reason: string;
   /** The drain ends after this time, whatever blocks it, ms. */
   readonly drainMs: number;
+  /** The node is rebooted, and stays. */
+  readonly reboots?: true;
   /** Why the node goes before its replacement: there is no room for both. */
   readonly terminateFirst?: "no-reserved-capacity" | "static-at-limit";
 }

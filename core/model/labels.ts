@@ -31,6 +31,8 @@ export const TERMINATION_FINALIZER = "karpenter.sh/termination";
 
 export const DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt";
 export const DO_NOT_REPAIR = "karpenter.sh/do-not-repair";
+export const REBOOT_PRE_BOOT_ID = "karpenter.sh/reboot-pre-boot-id";
+export const REBOOT_GRACE_PERIOD = "karpenter.sh/reboot-termination-grace-period";
 export const NODE_POOL_HASH = "karpenter.sh/nodepool-hash";
 export const NODE_POOL_HASH_VERSION = "karpenter.sh/nodepool-hash-version";
 export const TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp";
@@ -58,6 +60,7 @@ export const LAUNCH_BACKOFF = "karpenter-serverless/launch-backoff";
 export const CIRCUIT_RESET = "karpenter-serverless/circuit-reset";
 
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
+export const REBOOTING_TAINT = { key: "karpenter.sh/rebooting", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;
 
 const AWS_INSTANCE_LABELS = [

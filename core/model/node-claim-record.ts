@@ -81,6 +81,10 @@ export interface NodeClaimRecord {
   /** The node, once it has registered. */
   readonly nodeName?: string;
   readonly initializedAt?: number;
+  /** When EC2 was last asked to reboot its instance, ms. */
+  readonly rebootSentAt?: number;
+  /** When the reboots of its last day were requested, ms. */
+  readonly reboots?: readonly number[];
   /** Set when the NodeClaim must be removed; no instance is launched for it from then on. */
   readonly terminating?: {
     readonly reason: string;

@@ -11,6 +11,8 @@ interface NodeStatus {
   readonly capacity?: ResourceList;
   readonly allocatable?: ResourceList;
   readonly conditions?: readonly Condition[];
+  /** The boot id changes with each boot of the machine. */
+  readonly nodeInfo?: { readonly bootID?: string };
   readonly addresses?: readonly { readonly type: string; readonly address: string }[];
 }
 

@@ -75,7 +75,7 @@ const CLAIM = fields(
     ...{ nodePoolGeneration: number, refusals: number, refused: fields({ message: string, at: time }) },
     ...{ launchGroup, launch, instance, terminating: fields({ reason: string, at: time }, { deadline: time }) },
     ...{ dueTags: texts, launchRequestedAt: time, launchUnknownAt: time, launchFailedAt: time },
-    ...{ launchPutOffAt: time, launchedAt: time, initializedAt: time, lastPodEventAt: time },
+    ...{ launchPutOffAt: time, launchedAt: time, rebootSentAt: time, reboots: listOf(time), initializedAt: time, lastPodEventAt: time },
   },
 );
 

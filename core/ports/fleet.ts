@@ -34,6 +34,11 @@ export interface Fleet {
   list(cluster: string): Promise<readonly Instance[]>;
   /** Terminates the instance; an instance that EC2 does not find counts as terminated. */
   terminate(instanceId: string): Promise<void>;
+  /**
+   * Reboots the instance in place. EC2 knows no token for it: each call is another reboot. Throws NotFoundError for an
+   * instance that EC2 does not find, RefusedError when the functions may not. Absent where nothing is rebooted.
+   */
+  reboot?(instanceId: string): Promise<void>;
   tag(instanceId: string, tags: Readonly<Record<string, string>>): Promise<void>;
   /**
    * Instances of the whole account whose checks fail or that have a scheduled event. Absent where checks are not read.

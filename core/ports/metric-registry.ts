@@ -61,6 +61,9 @@ export const METRICS = {
   nodeclaims_terminated_total: { type: "counter", labels: ["nodepool", "capacity_type", "zone"], isEssential: true },
   nodeclaims_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: doubling(12) },
   nodeclaims_instance_termination_duration_seconds: { type: "histogram", labels: ["nodepool"], buckets: doubling(11) },
+  nodes_reboots_total: { type: "counter", labels: ["result"] },
+  nodes_reboot_duration_seconds: { type: "histogram", labels: ["result"] },
+  nodes_reboot_recovery_duration_seconds: { type: "histogram", labels: [] },
   nodeclaims_unhealthy_disrupted_total: {
     type: "counter",
     labels: ["condition", "nodepool", "capacity_type", "image_id", "termination_mode"],

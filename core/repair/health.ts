@@ -15,6 +15,8 @@ export interface Fault {
   readonly dueAt: number;
   /** The most that the drain may take, ms. */
   readonly drainMs: number;
+  /** A reboot clears it. */
+  readonly reboots: boolean;
 }
 
 /**
@@ -35,11 +37,12 @@ export function tooManyUnhealthy(nodes: readonly Node[]): boolean {
 }
 
 /**
- * The faults of a node, the one whose toleration ends first at the front
+ * The faults of a node, the one whose toleration ends first at the front.
+ * @param from tolerations begin no earlier, ms: with the end of a reboot, after which conditions may be old
  * (karpenter: pkg/controllers/node/health/policy.go, RepairPolicyMatcher.Match).
  */
-export function faultsOf({ metadata, status }: Node): readonly Fault[] {
-  const created = fromRfc3339(metadata.creationTimestamp);
+export function faultsOf({ metadata, status }: Node, from = 0): readonly Fault[] {
+  const created = Math.max(from, fromRfc3339(metadata.creationTimestamp) || 0);
   const faults = (status?.conditions ?? []).flatMap((one) => policiesFor(one).map((policy) => faultOf(one, policy, created)));
   return faults.sort((a, b) => a.dueAt - b.dueAt || (a.condition < b.condition ? -1 : 1));
 }
@@ -65,7 +68,7 @@ const MAX_ALIKE = 10;
  */
 export function commonFaults(nodes: readonly Node[], now: number): readonly CommonFault[] {
   const most = Math.max(MIN_ALIKE, Math.min(MAX_ALIKE, Math.ceil(nodes.length * MAX_UNHEALTHY_SHARE)));
-  const recent = nodes.flatMap(faultsOf).filter(({ since }) => now - since < WINDOW_MS);
+  const recent = nodes.flatMap((node) => faultsOf(node)).filter(({ since }) => now - since < WINDOW_MS);
   return [...Map.groupBy(recent, ({ condition, status }) => `${condition}=${status}`).values()].flatMap((alike): CommonFault[] => {
     const newestFirst = alike.sort((a, b) => b.since - a.since);
     const last = newestFirst[most];
@@ -76,11 +79,10 @@ export function commonFaults(nodes: readonly Node[], now: number): readonly Comm
 }
 
 function faultOf({ reason = "", lastTransitionTime }: Condition, policy: RepairPolicy, created: number): Fault {
-  const { condition, status, tolerationMs, drainMs } = policy;
-  const times = [fromRfc3339(lastTransitionTime), created].filter((at) => !Number.isNaN(at));
+  const { condition, status, tolerationMs, drainMs, reboots = false } = policy;
+  const since = Math.max(created, fromRfc3339(lastTransitionTime) || 0);
   // A condition is no older than its node; of one without a time nothing else is known.
-  const since = Math.max(0, ...times);
-  return { condition, status, reason, since, dueAt: since + tolerationMs, drainMs };
+  return { condition, status, reason, since, dueAt: since + tolerationMs, drainMs, reboots };
 }
 
 function policiesFor(condition: Condition): readonly RepairPolicy[] {

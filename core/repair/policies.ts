@@ -16,6 +16,8 @@ export interface RepairPolicy extends LegacyPolicy {
   readonly reasons?: RegExp;
   /** The drain ends after this time, whatever blocks it, ms. */
   readonly drainMs: number;
+  /** A reboot clears the fault. */
+  readonly reboots?: true;
 }
 
 const MINUTE_MS = 60_000;
@@ -36,6 +38,7 @@ export const REPAIR_POLICIES: readonly RepairPolicy[] = [
     condition: "AcceleratedHardwareReady",
     status: "False",
     reasons: /XID(?:46|48|54|62|63|95|109|110|136|140|143|155|156|158)/,
+    reboots: true,
     ...KNOWN_GPU_FAULT,
   },
   // Broken hardware.

@@ -23,6 +23,7 @@ import { recordFailedLaunch } from "../shared/registration-health.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { writeIntents } from "../shared/write-intents.ts";
 import { writeStatus } from "../shared/write-status.ts";
+import { requestReboot } from "./request-reboot.ts";
 
 interface CommandContext {
   readonly lease: Lease;
@@ -50,6 +51,8 @@ export async function performCommandAction(action: CommandAction, context: Comma
       return writeReplacements(action, context);
     case "DeleteClaim":
       return deleteClaim(action, context);
+    case "RequestReboot":
+      return requestReboot(action, deps);
     case "Event":
       return publishOnce(action.event, deps);
     case "Log":

@@ -12,6 +12,8 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 export type ClaimState = Partial<Pick<ClaimView, "record" | "claim" | "instance">> & {
   readonly nodes?: readonly Node[];
   readonly otherYoungNodes?: readonly Node[];
+  /** Why EC2 has refused a reboot. */
+  readonly rebootRefused?: string;
   /** The nodes that are not initialized, as the check before this reconcile has listed them. */
   readonly youngNodes?: readonly Node[];
   /** The group of nodes that this reconcile has claimed to uncordon, as a key (held-nodes.ts). */

@@ -1,10 +1,11 @@
 import { failureOf } from "#core/launch/failure.ts";
 import type { FleetResult } from "#core/model/fleet.ts";
+import { NotFoundError, RefusedError } from "#core/ports/errors.ts";
 import type { Fleet } from "#core/ports/fleet.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 /** Karpenter's names of its cloud provider's methods. GetInstanceTypes and IsDrifted make no call here. */
-type Method = "Create" | "Delete" | "Get" | "List";
+type Method = "Create" | "Delete" | "Get" | "List" | "Reboot";
 /** Karpenter's names of errors; "" for all others. */
 type CloudError = "InsufficientCapacityError" | "NodeClaimNotFoundError" | "NodeClassNotReadyError" | "";
 
@@ -40,6 +41,7 @@ export function measuredFleet({ fleet, metrics, now }: Pick<LifecycleDeps, "flee
   return {
     ...fleet,
     launch: (request) => measured("Create", () => fleet.launch(request), launchError),
+    ...(fleet.reboot && { reboot: (id: string) => measured("Reboot", async () => fleet.reboot?.(id), isNoError) }),
     terminate: (id) => measured("Delete", () => fleet.terminate(id), isNoError),
     describe: (ids) =>
       measured(
@@ -70,6 +72,18 @@ export async function terminateInstance(
     await fleet.terminate(id);
   } catch (error) {
     metrics.count("cloudprovider_instance_termination_failures_total", { zone, zone_id: zoneId });
+    throw error;
+  }
+}
+
+/** Reboots an instance; why that can never succeed, undefined when EC2 has accepted it. */
+export async function rebootInstance(id: string, { fleet }: Pick<LifecycleDeps, "fleet">): Promise<string | undefined> {
+  if (fleet.reboot === undefined) return "reboot not implemented by the cloud provider";
+  try {
+    await fleet.reboot(id);
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotFoundError || error instanceof RefusedError) return error.message;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { nominateHeld, uncordonTogether } from "./held-nodes.ts";
 import { findInstance, launch, prepareLaunch } from "./launch/launch.ts";
 import { performGroupStep } from "./launch/launch-group.ts";
 import { writeLaunched } from "./launch/write-launched.ts";
-import { terminateInstance } from "./measured-fleet.ts";
+import { rebootInstance, terminateInstance } from "./measured-fleet.ts";
 import { deleteNode, deletePod, evict, writeNode } from "./nodes.ts";
 
 /**
@@ -37,6 +37,10 @@ const PERFORMERS: { readonly [T in Action["type"]]: Performer<T> } = {
     const { record, claim } = state;
     await terminateInstance(instanceId, { zone: record?.instance?.zone, zoneId: claim?.metadata.labels?.[ZONE_ID] }, deps);
     return done(without(state, "instance"));
+  },
+  RebootInstance: async ({ instanceId }, { state, deps }) => {
+    const rebootRefused = await rebootInstance(instanceId, deps);
+    return rebootRefused === undefined ? done(state) : { outcome: "requeue", state: { ...state, rebootRefused }, others: [] };
   },
   UncordonTogether: ({ nodes }, context) => uncordonTogether(nodes, context),
   NominatePods: async (action, { state, deps }) => {

@@ -34,6 +34,7 @@ export async function readView(name: string, deps: ViewDeps, state: ClaimState =
     volumeAttachments: undefined,
     replacements: [],
     launchGroup: state.launchGroup,
+    rebootRefused: state.rebootRefused,
     hasEventSource: deps.hasEventSource ?? false,
   };
 }

@@ -79,6 +79,11 @@ export function simulatedFleet(options: FleetOptions): Fleet {
       await ask("TerminateInstances", "with others");
       instances.terminate(id);
     },
+    async reboot(id) {
+      await ask("RebootInstances");
+      if (!instances.get(id)) throw new NotFoundError(`InvalidInstanceID.NotFound: ${id} does not exist`);
+      instances.reboot(id);
+    },
     async tag(id, tags) {
       await ask("CreateTags");
       const found = instances.get(id);

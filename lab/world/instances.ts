@@ -64,6 +64,8 @@ export interface Instances {
   seen(simulated: SimulatedInstance): Instance;
   launch(launch: InstanceLaunch): SimulatedInstance;
   terminate(id: string): void;
+  /** Boots a running machine again. */
+  reboot(id: string): void;
   /** Stops an instance: it is there, and may be started again, but its node is silent. */
   powerOff(id: string): void;
   change(id: string, change: Partial<Instance>, more?: Partial<SimulatedInstance>): void;
@@ -181,6 +183,10 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
         const subnet = subnetOf(simulated.instance.subnetId);
         if (subnet) subnet.availableIps++;
       });
+    },
+    reboot(id) {
+      const simulated = instances.get(id);
+      if (simulated?.instance.state === "running") machinesOf(simulated).reboot(simulated);
     },
     powerOff(id) {
       const simulated = instances.get(id);

@@ -33,6 +33,8 @@ export interface Machines {
   start(simulated: SimulatedInstance): void;
   /** Powers a machine off: its kubelet falls silent. */
   stop(simulated: SimulatedInstance): void;
+  /** Boots a machine again: its kubelet falls silent, and comes back with another boot id. */
+  reboot(simulated: SimulatedInstance): void;
 }
 
 /** What happens inside a machine from power on, and what the cloud controller does with its node. */
@@ -80,8 +82,17 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
       clock.after(joinAfterMs, `join ${simulated.nodeName}`, () => join(simulated.instance.id, readyAfterMs));
     },
     stop: (simulated) => kubelets.die(simulated.nodeName),
+    reboot(simulated) {
+      const { nodeName, instance } = simulated;
+      kubelets.die(nodeName);
+      clock.after(random.between(40_000, 60_000), `boot ${nodeName}`, () => {
+        if (!options.isEnding(instance.id)) kubelets.boot(nodeName, bootId(nodeName, clock.now()));
+      });
+    },
   };
 }
+
+const bootId = (nodeName: string, now: number): string => `boot-${nodeName}-${now}`;
 
 /** The node that a kubelet registers. */
 function nodeObject(
@@ -129,7 +140,13 @@ function nodeObject(
         { type: "InternalIP", address },
         { type: "Hostname", address: nodeName },
       ],
-      nodeInfo: { kubeletVersion: `v${world.version}.0-eks-lab`, architecture: type.arch, operatingSystem, osImage: "lab" },
+      nodeInfo: {
+        kubeletVersion: `v${world.version}.0-eks-lab`,
+        architecture: type.arch,
+        operatingSystem,
+        osImage: "lab",
+        bootID: bootId(nodeName, world.clock.now()),
+      },
     },
   };
 }

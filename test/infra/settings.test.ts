@@ -102,6 +102,19 @@ describe("a stack made with settings", () => {
     expect(reads({ RESERVED_INSTANCES: "true" })).toEqual(["ec2:DescribeInstances", "ec2:DescribeReservedInstances"]);
   });
 
+  it.for([
+    { gates: undefined, allowed: false },
+    { gates: "NodeRepair=true", allowed: false },
+    { gates: "RebootForRepair=false", allowed: false },
+    { gates: "NodeRepair=true, RebootForRepair=true", allowed: true },
+  ])("lets the lifecycle function reboot instances of its clusters under the gate RebootForRepair alone: $gates", ({ gates, allowed }) => {
+    const { clusters } = parseSettings({ clusters: [{ name: "prod" }] }, "test");
+    const statements = cloudStatements("lifecycle", clusters, gates === undefined ? {} : { FEATURE_GATES: gates });
+    const reboots = statements.map((one) => one.toJSON()).filter(({ Action }) => [Action].flat().includes("ec2:RebootInstances"));
+    expect(reboots).toHaveLength(allowed ? 1 : 0);
+    for (const { Condition } of reboots) expect(Condition.StringEquals).toEqual({ "aws:ResourceTag/eks:eks-cluster-name": ["prod"] });
+  });
+
   it("lets the catalog function call what they ask for, and no more", () => {
     const calls = (template: Template) => {
       const roles = JSON.stringify(template.findResources("AWS::IAM::Role"));

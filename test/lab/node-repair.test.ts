@@ -4,7 +4,7 @@ import type { Condition } from "#core/model/kubernetes.ts";
 import type { Lab } from "#lab/host.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
-import { expectAccountedFor, INFLATE, ids, line, MINUTE, names, pass, reasons, running, runningPods } from "../support/lab-story.ts";
+import { expectAccountedFor, INFLATE, ids, MINUTE, names, pass, reasons, running, runningPods } from "../support/lab-story.ts";
 
 const REPAIR = { settings: { nodeRepair: true } };
 /** Nodes that only repair takes away. */
@@ -74,7 +74,10 @@ describe("an unhealthy node", () => {
     expect(ids(lab)).not.toContain(before);
     expect(runningPods(lab)).toBe(2);
     await expectAccountedFor(lab, 1);
-    expect(line(lab, "disrupting node(s)")?.fields).toMatchObject({ reason: "unhealthy", decision: "replace" });
+    expect(lab.log.find(({ message }) => message.startsWith("disrupting nodeclaim(s)"))?.fields).toMatchObject({
+      reason: "unhealthy",
+      decision: "replace",
+    });
     lab.close();
   });
 

@@ -18,6 +18,7 @@ export type Blocked =
   | { readonly reason: "Deleting" }
   | { readonly reason: "Nominated"; readonly until: number }
   | { readonly reason: "NodeDoNotDisrupt" }
+  | { readonly reason: "Rebooting" }
   | { readonly reason: "DoNotRepair" }
   /** More than a fifth of the NodePool's nodes are unhealthy. */
   | { readonly reason: "TooManyUnhealthy"; readonly nodePool: string }

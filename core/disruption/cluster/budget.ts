@@ -107,10 +107,13 @@ export function poolBudgets(view: ClusterView, reason: DisruptionReason): Readon
   const add = (counts: Map<string, number>, pool: string): void => void counts.set(pool, (counts.get(pool) ?? 0) + 1);
   for (const machine of view.machines.values()) {
     const pool = machine.labels[NODE_POOL];
-    if (pool === undefined || !machine.initialized || isTrue(machine.claim.status?.conditions, "InstanceTerminating")) continue;
+    const { conditions } = machine.claim.status ?? {};
+    // A reboot makes a node uninitialized, which is under way all the same.
+    const isRebooting = isTrue(conditions, "Rebooting");
+    if (pool === undefined || !(machine.initialized || isRebooting) || isTrue(conditions, "InstanceTerminating")) continue;
     add(totals, pool);
     // A command that is being rolled back counts too: its nodes still carry the disrupted taint.
-    const isLeaving = machine.markedForDeletion || view.inCommand.has(machine.claim.metadata.name);
+    const isLeaving = isRebooting || machine.markedForDeletion || view.inCommand.has(machine.claim.metadata.name);
     // Nodes that wait for repair must not use its budget up.
     const isDown = reason !== "Unhealthy" && !isTrue(machine.node?.status?.conditions, "Ready");
     if (isLeaving || isDown) add(disrupting, pool);

@@ -156,7 +156,7 @@ const ABANDONED = {
 function execute(context: StepContext, { candidates }: Extract<Validation, { holds: true }>): CommandStep {
   const { command, view, now } = context;
   const kept = candidates.map(commandCandidate).sort((a, b) => order(command, a.nodeClaim) - order(command, b.nodeClaim));
-  const narrowed = { ...command, candidates: kept, savingsPerHour: savingsOf(kept, command.replacements) };
+  const narrowed = { ...command, candidates: kept, savingsPerHour: command.repair?.reboots ? 0 : savingsOf(kept, command.replacements) };
   const taken = new Set([...view.records.keys(), ...view.claims.keys()].filter((name) => view.records.get(name)?.commandId !== command.id));
   const replacements = nameReplacements(command, taken);
   const replacementClaims = replacements.map(({ name }) => name);
@@ -164,7 +164,7 @@ function execute(context: StepContext, { candidates }: Extract<Validation, { hol
   const started: readonly CommandAction[] = [
     { type: "Log", ...lineOf("disrupting nodeclaim(s)", fields, disruptingVia(narrowed)) },
     ...decisionCounts(narrowed),
-    ...mark(view, narrowed),
+    ...(command.repair?.reboots ? [] : mark(view, narrowed)),
   ];
   if (replacements.length === 0) {
     const history = [disruptedEntry(narrowed, now)];
@@ -188,7 +188,7 @@ function order({ candidates }: CommandRecord, nodeClaim: string): number {
 function decisionCounts({ method, reason, decision, candidates, repair }: CommandRecord): readonly CommandAction[] {
   const why = repair?.terminateFirst;
   const labels = {
-    decision: why ? "terminate-first" : decision,
+    decision: repair?.reboots ? "reboot" : why ? "terminate-first" : decision,
     reason: reason.toLowerCase(),
     consolidation_type: consolidationTypeOf(method),
   };
@@ -273,6 +273,12 @@ function rollBack({ command, now }: StepContext, cause: string, missing: number)
  * pass that read an older state from unmarking its nodes or deciding on them again.
  */
 function whenDeleting({ command, view, now }: StepContext): CommandStep {
+  const { repair } = command;
+  if (repair?.reboots) {
+    const requestedAt = command.createdAt;
+    const requests = command.candidates.map(({ nodeClaim }) => ({ type: "RequestReboot", claim: nodeClaim, repair, requestedAt }) as const);
+    return { actions: requests, done: "succeeded" };
+  }
   const reason = command.reason.toLowerCase();
   const left = command.candidates.filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "active");
   if (left.length === 0) {

@@ -39,6 +39,8 @@ export type CommandAction =
       readonly commandId: string;
       readonly repair?: RepairOf;
     }
+  /** Ask the lifecycle to reboot the claim's node, unless it was asked since `requestedAt`, ms. */
+  | { readonly type: "RequestReboot"; readonly claim: string; readonly repair: RepairOf; readonly requestedAt: number }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
   | {

@@ -61,7 +61,8 @@ export function newCommand(decided: {
     ...(onlyDestinations && { onlyDestinations }),
     ...(decided.repair && { repair: decided.repair }),
     replacementClaims: [],
-    savingsPerHour: savingsOf(candidates, replacements),
+    // A reboot keeps the machine.
+    savingsPerHour: decided.repair?.reboots ? 0 : savingsOf(candidates, replacements),
     ...(tried.length > 0 && { tried: bestOthers(tried, candidates), triedCount: tried.length }),
     phase: "Validating",
     createdAt: now,

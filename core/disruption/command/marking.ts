@@ -43,6 +43,8 @@ export function unmark(view: ClusterView, nodeClaim: string): readonly CommandAc
   const machine = view.machines.get(nodeClaim);
   if (!machine || machine.markedForDeletion || stateOf(view, nodeClaim) !== "active") return [];
   const { node, claim } = machine;
+  // The reboot still drains for the reason.
+  if (isTrue(claim.status?.conditions, "Rebooting")) return [];
   const untaint = node && !node.metadata.deletionTimestamp && hasTaint(node, DISRUPTED_TAINT);
   return [
     ...(untaint ? [{ type: "Untaint", node: node.metadata.name } as const] : []),

@@ -61,11 +61,10 @@ function eligibleFor({ method }: CommandRecord, view: ClusterView, unhealthy: Un
 
 function isSimulatedAgain({ method, repair }: CommandRecord, candidates: readonly Candidate[], isOld: boolean): boolean {
   if (method === "multi" || method === "single") return true;
-  // What replaces a node of a static NodePool was not simulated, nor has one that goes first a place for its pods.
-  return (
-    isOld &&
-    (method === "drift" || (repair !== undefined && !repair.terminateFirst && !candidates.some(({ nodePool }) => isStatic(nodePool))))
-  );
+  if (method === "drift") return isOld;
+  // What replaces a node of a static NodePool was not simulated, nor what follows a node that goes first or reboots.
+  if (repair === undefined || repair.reboots || repair.terminateFirst) return false;
+  return isOld && !candidates.some(({ nodePool }) => isStatic(nodePool));
 }
 
 /**

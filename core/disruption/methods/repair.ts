@@ -1,6 +1,8 @@
 import type { RepairOf } from "../../model/command-record.ts";
+import { conditionOf, fromRfc3339 } from "../../model/conditions.ts";
 import type { Node } from "../../model/node.ts";
 import { type CommonFault, commonFaults, type Fault, faultsOf, tooManyUnhealthy } from "../../repair/health.ts";
+import { isRebootedEnough } from "../../repair/reboots.ts";
 import { isStatic } from "../../static-capacity/claim.ts";
 import { countReplicas } from "../../static-capacity/count.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
@@ -45,19 +47,36 @@ export function findUnhealthy(view: ClusterView): Unhealthy {
   let nextDueAt = Number.POSITIVE_INFINITY;
   const breaker = breakerOf(view);
   for (const machine of view.machines.values()) {
-    const [fault, ...others] = machine.node ? faultsOf(machine.node) : [];
+    const faults = machine.node ? faultsOf(machine.node, rebootedAt(machine)) : [];
+    const [fault] = faults;
     if (fault === undefined) continue;
     nodes.add(machine.name);
     if (fault.dueAt > view.now) {
       nextDueAt = Math.min(nextDueAt, fault.dueAt);
       continue;
     }
-    const drainMs = Math.min(...[fault, ...others].filter(({ dueAt }) => dueAt <= view.now).map((one) => one.drainMs));
-    const found = repairable(machine, { ...fault, drainMs }, view, breaker);
+    const due = faults.filter(({ dueAt }) => dueAt <= view.now);
+    const found = repairable(machine, together([fault, ...due]), view, breaker);
     if ("reason" in found) blocked.push({ node: machine.name, nodeClaim: machine.claim.metadata.name, blocked: found });
     else candidates.push(found);
   }
   return { candidates: candidates.sort(byAge), blocked, nextDueAt, nodes };
+}
+
+/** When the last reboot of a node ended, ms; 0 without one. */
+function rebootedAt({ claim }: StateNode): number {
+  const last = conditionOf(claim.status?.conditions, "Rebooting");
+  return last?.status === "False" ? fromRfc3339(last.lastTransitionTime) || 0 : 0;
+}
+
+/**
+ * The faults of a node that are due as one: a fault that needs another machine decides, the shortest drain counts, and
+ * the age of the first (karpenter: pkg/controllers/node/health/policy.go, RepairResult.mergePolicy).
+ */
+function together(due: readonly [Fault, ...Fault[]]): Fault {
+  const [first] = due;
+  const decides = due.find(({ reboots }) => !reboots) ?? first;
+  return { ...decides, dueAt: first.dueAt, drainMs: Math.min(...due.map(({ drainMs }) => drainMs)) };
 }
 
 /** What stops repair, because the nodes are not the cause. */
@@ -125,13 +144,15 @@ export function repair(
   const eligible = candidates.length;
   for (const candidate of candidates.filter((one) => from.has(one))) {
     const { name } = candidate.nodePool.metadata;
-    const { condition, reason, drainMs } = candidate.fault;
+    const { condition, reason, drainMs, reboots } = candidate.fault;
     const found = { candidates: [candidate], repair: { condition, reason, drainMs } };
     const stays = (why: Blocked): number => blocked.push({ node: candidate.node, nodeClaim: candidate.nodeClaim, blocked: why });
     if (candidate.machine.initialized && !budget.take(name)) {
       blocked.push(budgetSpent(candidate, "Unhealthy"));
       continue;
     }
+    if (reboots && settings.rebootForRepair && !isRebootedEnough(candidate.machine.record, view.now))
+      return { found: { ...found, replacements: [], repair: { ...found.repair, reboots } }, blocked, eligible };
     if (isStatic(candidate.nodePool)) {
       const replacement = staticReplacement(candidate, view, counts.get(name));
       if (typeof replacement !== "string") return { found: { ...found, replacements: [replacement] }, blocked, eligible };

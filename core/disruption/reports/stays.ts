@@ -36,6 +36,8 @@ export function remedyOf(blocked: Blocked): string {
       return until(blocked.until);
     case "NodeDoNotDisrupt":
       return "the annotation karpenter.sh/do-not-disrupt taken off the node";
+    case "Rebooting":
+      return "nothing to do: it is back, or replaced, within 30 minutes";
     case "DoNotRepair":
       return "the annotation karpenter.sh/do-not-repair taken off the node and its NodeClaim";
     case "TooManyUnhealthy":

@@ -35,6 +35,8 @@ export function describeBlocked(blocked: Blocked): string {
       return "Node is nominated for a pending pod";
     case "NodeDoNotDisrupt":
       return 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
+    case "Rebooting":
+      return "Node is rebooting";
     case "DoNotRepair":
       return 'repair is blocked through the "karpenter.sh/do-not-repair" annotation';
     case "TooManyUnhealthy":
@@ -111,6 +113,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "NodeR
   switch (reason) {
     case "InCommand":
     case "Destination":
+    case "Rebooting":
     case "NotConsolidatable":
     case "BudgetSpent":
     case "StaticNodePool":
@@ -193,6 +196,7 @@ export function podCount({ candidates }: Pick<CommandRecord, "candidates">): num
 /** How a command disrupts: "replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
 export function disruptingVia(command: CommandRecord): string {
   const nodes = command.candidates.map(({ node, instanceType, capacityType }) => `${node}/${instanceType}/${capacityType}`);
+  if (command.repair?.reboots) return `reboot, rebooting ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
   const terminating = `terminating ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
   return `${command.decision}, ${terminating}${replacementText(command.replacements)}`;
 }

@@ -31,6 +31,7 @@ export function perform(stage: Stage, action: CommandAction): Stage {
     }
     case "DeleteClaim":
       return remove(stage, action.claim);
+    case "RequestReboot":
     case "Event":
     case "Log":
     case "Count":

@@ -43,6 +43,7 @@ const EPHEMERAL_TAINTS = new Set([
   "node.kubernetes.io/unreachable:NoSchedule",
   "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule",
   "karpenter.sh/unregistered:NoExecute",
+  "karpenter.sh/rebooting:NoSchedule",
 ]);
 
 /** Whether a taint is one that Kubernetes sets and removes while a node starts, whatever pods the node will take. */

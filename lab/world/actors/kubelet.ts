@@ -28,6 +28,8 @@ export interface Kubelets {
   join(node: ApiObject, readyAfterMs: number): void;
   /** Ends a kubelet: its heartbeats stop, and its pods stay as they are. */
   die(nodeName: string): void;
+  /** Starts the kubelet of a machine that was booted again: its node has the boot id, and is Ready a little later. */
+  boot(nodeName: string, bootID: string): void;
   isAlive(nodeName: string): boolean;
 }
 
@@ -118,6 +120,18 @@ export function startKubelets(world: LabWorld): Kubelets {
     },
     die: (nodeName) => {
       if (alive.delete(nodeName)) clock.touch();
+    },
+    boot(nodeName, bootID) {
+      store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}`, subresource: "status" }, (o: MutableObject) => {
+        const starting = { type: "Ready", status: "False", reason: "KubeletNotReady", message: "the node has just booted" } as const;
+        o.status = {
+          ...o.status,
+          nodeInfo: { ...o.status?.nodeInfo, bootID },
+          conditions: withCondition(o.status?.conditions, starting, clock.now()),
+        };
+        return o;
+      });
+      run(nodeName, 5_000);
     },
     isAlive: (nodeName) => alive.has(nodeName),
   };

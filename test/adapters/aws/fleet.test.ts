@@ -196,6 +196,13 @@ describe("ec2Fleet", () => {
     expect(sent).toEqual(["CreateLaunchTemplateCommand", "CreateFleetCommand", "CreateLaunchTemplateCommand", "CreateFleetCommand"]);
   });
 
+  it("an instance is rebooted, and an unknown one is said to be unknown", async () => {
+    const { fake, fleet } = await open();
+    const { instance } = await fleet.launch(request(fake));
+    await expect(fleet.reboot?.(instance?.id ?? "")).resolves.toBeUndefined();
+    await expect(fleet.reboot?.("i-00000000000000000")).rejects.toMatchObject({ name: "NotFoundError" });
+  });
+
   it("an unknown instance counts as terminated, and instances are tagged", async () => {
     const { fake, fleet } = await open();
     const { instance } = await fleet.launch(request(fake));

@@ -28,6 +28,7 @@ export function ec2Questions(world: FakeAwsState, action: string, params: Readon
       const template = named(world, params);
       return [ask(action, `launch-template/${template?.id ?? "*"}`, existing(template?.tags))];
     }
+    case "RebootInstances":
     case "TerminateInstances":
       return strings(params["InstanceIds"]).map((id) => ask(action, `instance/${id}`, existing(world.instances.get(id)?.tags)));
     case "CreateTags":

@@ -541,8 +541,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/command/validate.ts",
-        find: 'return isOld && (method === "drift" ||',
-        replace: "return isOld && (",
+        find: 'if (method === "drift") return isOld;',
+        replace: 'if (method === "drift") return false;',
       },
     ],
     foundBy: "unit",
@@ -1022,5 +1022,109 @@ export const FAULTS: readonly Fault[] = [
     ],
     foundBy: "unit",
     within: REPAIR,
+  },
+  {
+    name: "reboot-budget",
+    rule: "a node that reboots uses its budget up",
+    edits: [
+      {
+        file: "core/disruption/cluster/budget.ts",
+        find: "!(machine.initialized || isRebooting)",
+        replace: "!machine.initialized",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "reboot-of-broken-hardware",
+    rule: "a fault that needs another machine is not rebooted away",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "const decides = due.find(({ reboots }) => !reboots) ?? first;",
+        replace: "const decides = first;",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "reboot-again-and-again",
+    rule: "a node that two reboots a day have not helped is replaced",
+    edits: [
+      {
+        file: "core/repair/reboots.ts",
+        find: "const MAX_REBOOTS = 2;",
+        replace: "const MAX_REBOOTS = 200;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/lab/reboot.test.ts"],
+  },
+  {
+    name: "reboot-toleration",
+    rule: "after a reboot a fault is tolerated again",
+    edits: [
+      {
+        file: "core/disruption/methods/repair.ts",
+        find: "faultsOf(machine.node, rebootedAt(machine))",
+        replace: "faultsOf(machine.node, 0 * rebootedAt(machine))",
+      },
+    ],
+    foundBy: "unit",
+    within: REPAIR,
+  },
+  {
+    name: "reboot-twice",
+    rule: "EC2 is asked again for a reboot only when an earlier call can no longer be heeded",
+    edits: [
+      {
+        file: "core/lifecycle/reboot.ts",
+        find: "view.now < rebootSentAt + ASK_AGAIN_MS",
+        replace: "view.now < rebootSentAt",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/lifecycle/reboot.test.ts"],
+  },
+  {
+    name: "reboot-undrained",
+    rule: "a node is drained before its reboot",
+    edits: [
+      {
+        file: "core/lifecycle/reboot.ts",
+        find: "if (drainMs === 0) return undefined;",
+        replace: "if (drainMs >= 0) return undefined;",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/lifecycle/reboot.test.ts"],
+  },
+  {
+    name: "reboot-for-ever",
+    rule: "a node that does not come back from its reboot is replaced",
+    edits: [
+      {
+        file: "core/lifecycle/reboot.ts",
+        find: "if (view.now > issuedAt + RECOVERY_MS)",
+        replace: "if (view.now > issuedAt + 9 * RECOVERY_MS)",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/lifecycle/reboot.test.ts"],
+  },
+  {
+    name: "reboot-taint-off-early",
+    rule: "a node takes no pods before its new boot",
+    edits: [
+      {
+        file: "core/lifecycle/reboot.ts",
+        find: "const isTainted = hasRebooted && hasTaint",
+        replace: "const isTainted = hasTaint",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/lifecycle/reboot.test.ts"],
   },
 ];

@@ -13,6 +13,7 @@ import { nodePool } from "./node-pool.ts";
 import { nominated } from "./nominated.ts";
 import { pdb } from "./pdb.ts";
 import { podDoNotDisrupt } from "./pod-do-not-disrupt.ts";
+import { rebooting } from "./rebooting.ts";
 import type { Rule } from "./rule.ts";
 import { unreadable } from "./unreadable.ts";
 
@@ -24,6 +25,7 @@ export const NODE_RULES: readonly Rule[] = [
   inCommand,
   destination,
   hasNode,
+  rebooting,
   initialized,
   deleting,
   nominated,

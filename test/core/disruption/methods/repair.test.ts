@@ -234,6 +234,63 @@ describe("under TerminateFirstRepair", () => {
   });
 });
 
+describe("under RebootForRepair", () => {
+  const settings = { rebootForRepair: true };
+  const clears = fault("AcceleratedHardwareReady", 11, { reason: "NvidiaXID63Error" });
+  const reboots = (decided: ReturnType<typeof plan>) => decided.command?.repair?.reboots === true;
+
+  it("a fault that a reboot clears is repaired by one, without a replacement and without savings", () => {
+    const decided = plan(ten(), { b: clears }, settings);
+    expect(decision(decided)).toBe("Unhealthy delete b");
+    expect([reboots(decided), decided.command?.savingsPerHour, decided.command?.replacements]).toEqual([true, 0, []]);
+  });
+
+  it.for([
+    { name: "without the gate", faults: { b: clears }, given: {} },
+    { name: "for broken hardware", faults: { b: { ...clears, reason: "NvidiaXID79Error" } }, given: settings },
+    { name: "for another condition", faults: { b: fault("KernelReady", 31) }, given: settings },
+  ])("a node is replaced $name", ({ faults, given }) => {
+    expect(reboots(plan(ten(), faults, given))).toBe(false);
+  });
+
+  it("a node with a second fault that needs another machine is replaced, as soon as that is due", () => {
+    const both = (minutes: number) => {
+      const built = broken(ten(), { b: clears });
+      const nodes = built.nodes.map((node) =>
+        node.metadata.name === "b"
+          ? { ...node, status: { ...node.status, conditions: [...(node.status?.conditions ?? []), fault("KernelReady", minutes)] } }
+          : node,
+      );
+      return planDisruption({
+        ...{ snapshot: { ...built, nodes }, records: [], commands: [], now: NOW },
+        settings: { cluster: "c", nodeRepair: true, ...settings },
+        ...{ ...WITH_SOLVE, newId: () => "id" },
+      }).command?.repair;
+    };
+    expect(both(29)).toMatchObject({ condition: "AcceleratedHardwareReady", reboots: true });
+    expect(both(31)).toEqual({ condition: "KernelReady", reason: "Broken", drainMs: 5 * MINUTE });
+  });
+
+  const rebootingSince = (minutes: number, status: "True" | "False"): Condition => ({
+    ...{ type: "Rebooting", status, reason: "RebootIssued", message: "" },
+    lastTransitionTime: new Date(NOW - minutes * MINUTE).toISOString(),
+  });
+  const withReboot = (minutes: number, status: "True" | "False") =>
+    ten({ machines: NAMES.map((name) => (name === "b" ? { name, conditions: [rebootingSince(minutes, status)] } : { name })) });
+
+  it("a node that reboots is left alone, and its toleration begins again with the end of the reboot", () => {
+    expect(reasonFor(plan(withReboot(1, "True"), { b: clears }, settings), "b")).toBe("Node is rebooting");
+    expect(plan(withReboot(9, "False"), { b: clears }, settings).command).toBeUndefined();
+    expect(reboots(plan(withReboot(10, "False"), { b: clears }, settings))).toBe(true);
+  });
+
+  it("a node that reboots uses every budget, although it is not initialized meanwhile", () => {
+    const machines = NAMES.map((name) => (name === "b" ? { name, initialized: false, conditions: [rebootingSince(1, "True")] } : { name }));
+    const scene = ten({ machines, pools: [nodePool("default", { consolidateAfter: "Never", budgets: [{ nodes: "1" }] })] });
+    expect(plan(scene, { c: fault("KernelReady", 31) }, settings).command).toBeUndefined();
+  });
+});
+
 describe("a repair that is checked again", () => {
   const scene = ten();
   const faults = { b: fault("KernelReady", 31) };

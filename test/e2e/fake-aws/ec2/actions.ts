@@ -6,7 +6,7 @@ import type { FakeAwsState } from "../world.ts";
 import type { CallContext } from "./capacity.ts";
 import { createFleet } from "./fleet.ts";
 import { describeImages } from "./images.ts";
-import { describeInstanceStatus, describeInstances, runInstances, terminateInstances } from "./instances.ts";
+import { describeInstanceStatus, describeInstances, rebootInstances, runInstances, terminateInstances } from "./instances.ts";
 import { createLaunchTemplate, deleteLaunchTemplate, describeLaunchTemplates, describeLaunchTemplateVersions } from "./launch-templates.ts";
 import { describeAvailabilityZones, describeSecurityGroups, describeSubnets } from "./network.ts";
 import { describeInstanceTypeOfferings, describeInstanceTypes, describeSpotPriceHistory } from "./offer.ts";
@@ -32,6 +32,7 @@ export const EC2_ACTIONS: Readonly<Record<string, Ec2Action>> = {
   RunInstances: action(sdk.RunInstances$, once("RunInstances", runInstances)),
   DescribeInstances: action(sdk.DescribeInstances$, describeInstances),
   DescribeInstanceStatus: action(sdk.DescribeInstanceStatus$, describeInstanceStatus),
+  RebootInstances: action(sdk.RebootInstances$, rebootInstances),
   TerminateInstances: action(sdk.TerminateInstances$, terminateInstances),
   CreateTags: action(sdk.CreateTags$, createTags),
   DeleteTags: action(sdk.DeleteTags$, deleteTags),

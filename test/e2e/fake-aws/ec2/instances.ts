@@ -5,6 +5,7 @@ import type {
   DescribeInstancesResult,
   Instance,
   InstanceStatus,
+  RebootInstancesRequest,
   Reservation,
   RunInstancesRequest,
   TerminateInstancesRequest,
@@ -184,6 +185,14 @@ export function terminateInstances(world: FakeAwsState, request: TerminateInstan
       };
     }),
   };
+}
+
+/** EC2 answers at once; the machine's kubelet shows the reboot. */
+export function rebootInstances(world: FakeAwsState, request: RebootInstancesRequest): Record<string, never> {
+  if (!request.InstanceIds?.length) throw missing("InstanceId");
+  byIds(world, request.InstanceIds);
+  if (request.DryRun) throw dryRunPassed();
+  return {};
 }
 
 /**
