@@ -3,7 +3,7 @@
  *
  * `node test/bench/consolidate.ts [FILE…] [--kinds quarter-full,…] [--sizes 100,1000,5000] [--seeds N] [--oracle]
  * [--limit SECONDS]`. Without FILE: the given clusters of those sizes and generated ones of each kind. --oracle runs
- * Karpenter v1.14.1 itself (needs Go) and keeps its trails in .cache/clusters. --limit bounds the CPU time for
+ * Karpenter v1.15.0 itself (needs Go) and keeps its trails in .cache/clusters. --limit bounds the CPU time for
  * decisions on one cluster, for ours and for Karpenter's. Exits 1 when we break a rule or end more expensive.
  */
 import { spawnSync } from "node:child_process";

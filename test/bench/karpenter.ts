@@ -21,7 +21,7 @@ const FOLDER = resolve(import.meta.dirname, "../../.cache/bench");
 
 let oracle: string | undefined;
 
-/** Asks Karpenter v1.14.1 (test/go/cmd/oracle, needs Go); undefined when it takes longer than LIMIT. */
+/** Asks Karpenter v1.15.0 (test/go/cmd/oracle, needs Go); undefined when it takes longer than LIMIT. */
 export function askKarpenter(family: Family, pods: number, runs = 1): KarpentersRun | undefined {
   oracle ??= buildCommand("oracle");
   mkdirSync(FOLDER, { recursive: true });

@@ -3,7 +3,7 @@
  * size, then a table. Each size is measured in a process of its own (measure.ts); no test asserts a time. Families:
  * diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
  *
- * `--oracle` (needs Go) runs Karpenter v1.14.1 itself on the same pods right after ours, and prints CPU times of all
+ * `--oracle` (needs Go) runs Karpenter v1.15.0 itself on the same pods right after ours, and prints CPU times of all
  * threads, which a busy machine stretches less: of the first solve of a process (cold) and of the best (warm).
  * `--shapes` prints CPU seconds instead, of a first solve, and adds the families of pods that are all alike, or all
  * different (all-different.ts).

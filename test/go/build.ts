@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { goEnvironment } from "#infra/data/go-environment.ts";
 
 /** Builds a command of the Go module and returns its path; takes some minutes the first time, then seconds. */
 export function buildCommand(name: "oracle" | "kube-filters" | "amounts"): string {
@@ -9,7 +10,7 @@ export function buildCommand(name: "oracle" | "kube-filters" | "amounts"): strin
   mkdirSync(folder, { recursive: true });
   execFileSync("go", ["build", "-o", binary, `./cmd/${name}`], {
     cwd: import.meta.dirname,
-    env: { ...process.env, CGO_ENABLED: "0" },
+    env: { ...goEnvironment(), CGO_ENABLED: "0" },
     stdio: "inherit",
   });
   return binary;

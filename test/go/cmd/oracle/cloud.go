@@ -25,12 +25,13 @@ var _ cloudprovider.CloudProvider = cloud{}
 func (c cloud) GetInstanceTypes(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	return c.types, nil
 }
-func (cloud) Name() string                                       { return "aws" }
-func (cloud) GetSupportedNodeClasses() []status.Object           { return []status.Object{&ec2NodeClass{}} }
-func (cloud) RepairPolicies() []cloudprovider.RepairPolicy       { return nil }
-func (cloud) List(context.Context) ([]*v1.NodeClaim, error)      { return nil, nil }
-func (cloud) Delete(context.Context, *v1.NodeClaim) error        { return errReadOnly }
-func (cloud) Get(context.Context, string) (*v1.NodeClaim, error) { return nil, errReadOnly }
+func (cloud) Name() string                                        { return "aws" }
+func (cloud) GetSupportedNodeClasses() []status.Object            { return []status.Object{&ec2NodeClass{}} }
+func (cloud) RepairPolicies() []cloudprovider.RepairPolicy        { return nil }
+func (cloud) List(context.Context) ([]*v1.NodeClaim, error)       { return nil, nil }
+func (cloud) Delete(context.Context, *v1.NodeClaim) error         { return errReadOnly }
+func (cloud) Get(context.Context, string) (*v1.NodeClaim, error)  { return nil, errReadOnly }
+func (cloud) Reboot(context.Context, *v1.NodeClaim, string) error { return errReadOnly }
 func (cloud) Create(context.Context, *v1.NodeClaim) (*v1.NodeClaim, error) {
 	return nil, errReadOnly
 }
