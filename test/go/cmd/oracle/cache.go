@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,6 +71,10 @@ func (c *cache) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 			return nil
 		}
 		return errors.NewNotFound(corev1.Resource("nodes"), key.Name)
+	case *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode:
+		// Karpenter asks for these under the pod's namespace. An informer ignores it; the fake client finds nothing.
+		key.Namespace = ""
+		return c.Client.Get(ctx, key, object, opts...)
 	default:
 		return c.Client.Get(ctx, key, object, opts...)
 	}
