@@ -22,8 +22,8 @@ export interface Listed<K extends Kind> {
 }
 
 /**
- * Reads a list in pages as a consistent read, and keeps of each object what the core reads, or what `keep` returns. Throws RefusedError when
- * the API server does not know the kind.
+ * Reads a list in pages as a consistent read, and keeps of each object what the core reads, or what `keep` returns.
+ * Throws RefusedError when the API server does not know the kind.
  */
 export const listPages = <K extends Kind>(send: Transport, kind: K, selectors: Selectors, keep: Keep = pruned): Promise<Listed<K>> =>
   everyPage(send, kind, selectors, { limit: PAGE, keep: (item) => keep(kind, item) });

@@ -46,13 +46,13 @@ export function rowsOf({ observed, replayed }: Comparison): readonly Row[] {
     row("nodes, mean", ({ machines }) => machines.mean, oneDigit, true),
     row("nodes, most", ({ machines }) => machines.most, String),
     row("nodes bought", ({ machines }) => machines.bought, String),
-    row("CPU that pods asked for", ({ asked }) => asked.cpu, percent),
-    row("memory that pods asked for", ({ asked }) => asked.memory, percent),
+    row("CPU asked for", ({ asked }) => asked.cpu, percent),
+    row("memory asked for", ({ asked }) => asked.memory, percent),
     row("pods moved", ({ moves }) => moves, String, true),
     row("new pods waited, p50", ({ waits }) => waits.p50, seconds),
     row("new pods waited, p95", ({ waits }) => waits.p95, seconds),
     row("new pods waited, most", ({ waits }) => waits.most, seconds),
-    row("pods without a node at the end", ({ unbound }) => unbound.length, String),
+    row("pods left without a node", ({ unbound }) => unbound.length, String),
   ];
 }
 
@@ -96,10 +96,16 @@ export function worseText(comparison: Comparison): string {
   return found.length === 0 ? "Nothing that is measured here would have been worse." : `What would have been worse: ${found.join("; ")}.`;
 }
 
+/** Width of the first column, so that the table fits a terminal of 60 columns. */
+const LABEL = 24;
+
 /** The comparison for a terminal. */
 export function reportText(comparison: Comparison): string {
-  const head: Row = ["", comparison.header.autoscaler.toUpperCase(), INSTALLED.toUpperCase(), ""];
-  const rows = [head, ...rowsOf(comparison), ["", "", "", ""] as Row, ...poolRows(comparison)];
+  const head: Row = ["", "OBSERVED", "REPLAYED", ""];
+  const pools = poolRows(comparison).map(
+    ([name, ...cells]): Row => [name.length > LABEL ? `${name.slice(0, LABEL - 1)}…` : name, ...cells],
+  );
+  const rows = [head, ...rowsOf(comparison), ["", "", "", ""] as Row, ...pools];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (row: Row): string =>
     row
@@ -107,7 +113,7 @@ export function reportText(comparison: Comparison): string {
       .join("  ")
       .trimEnd();
   return [
-    title(comparison),
+    ...wrapped(title(comparison)),
     "",
     ...wrapped(verdict(comparison)),
     "",

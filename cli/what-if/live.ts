@@ -127,7 +127,7 @@ export async function liveSource(
   };
 }
 
-/** What holds disruption or launches, a sentence each, as the stack's table and the cluster say; none without a table. */
+/** What holds disruption or launches, a sentence each, by the stack's table and the cluster; none without a table. */
 async function holdsOf(cluster: string, { kubernetes, store: { getDocument }, now }: ClusterStateDeps): Promise<readonly string[]> {
   if (getDocument === undefined) return [];
   const find = ({ metadata: { name, namespace } }: KubeObject) => kubernetes.get("ConfigMap", name, namespace);

@@ -25,6 +25,7 @@ export const PAGES: readonly { readonly text: string; readonly items: readonly {
       { text: "Limits", link: "/limits" },
       { text: "History: why, history, report", link: "/history" },
       { text: "Alarms and runbooks", link: "/operate" },
+      { text: "Node repair", link: "/node-repair" },
       { text: "Pause and resume", link: "/pause" },
       { text: "Security", link: "/security" },
       { text: "Metrics, events, log lines", link: "/metrics-and-events" },

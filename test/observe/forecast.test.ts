@@ -36,7 +36,10 @@ describe("a replay of what karpenter-serverless itself did", async () => {
       const ms = Math.max(0, endedAt - Math.max(from, instance.launchedAt));
       return (price * ms) / 3_600_000;
     });
-    expect(plain.observed.dollars / billed.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(1, 1);
+    // A NodeClaim is there until EC2 has ended the machine and the next look comes, which EC2 does not bill.
+    const more = plain.observed.dollars / billed.reduce((sum, usd) => sum + usd, 0) - 1;
+    expect(more).toBeGreaterThanOrEqual(0);
+    expect(more).toBeLessThan(0.1);
   });
 
   it("under another setting answers what the setting would have cost", async () => {

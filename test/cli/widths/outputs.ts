@@ -85,6 +85,21 @@ await keep(["solve", "test/scenarios/scheduling/left-behind.in.json", "--explain
 await keep(["consolidate", scenario, "--explain"]);
 await keep(["what-if", scenario]);
 await keep(["what-if", scenario, "--budget", "default=20%", "--from-scratch"]);
+const trace = join(folder, "c1.trace");
+const pool = (name: string, at: string) => ({
+  metadata: { name, uid: name, creationTimestamp: at, labels: { "karpenter.sh/nodepool": `${name}-of-a-team-with-a-long-name` } },
+  spec: { providerID: name },
+});
+const looks = [0, 600_000].map((ms) => ({ at: ms, put: { Node: [pool("spot", "1970-01-01T00:00:00Z")] } }));
+const traced = {
+  trace: 1,
+  cluster: "a-cluster-with-a-rather-long-name",
+  region: "us-west-2",
+  everyMs: 15_000,
+  autoscaler: "Cluster Autoscaler",
+};
+writeFileSync(trace, [{ ...traced, unread: [] }, ...looks].map((line) => `${JSON.stringify(line)}\n`).join(""));
+await keep(["observe", "--replay", trace]);
 await keep(["cost", "--nodes", "10"]);
 const from = ["--from", db, "--since", "30d"];
 for (const name of ["history", "report"]) await keep([name, ...from]);

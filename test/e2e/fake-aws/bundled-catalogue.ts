@@ -51,6 +51,7 @@ export function expandType(type: CatalogueType): InstanceTypeInfo {
         }
       : {}),
     NitroEnclavesSupport: facts.NitroEnclavesSupport,
+    BurstablePerformanceSupported: type.burstable ?? false,
     EbsInfo: {
       ...facts.EbsInfo,
       ...(type.ebsMbps === undefined

@@ -327,7 +327,7 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/scheduling/claims/limits.ts",
-        find: "return [cheapest, ...neededForMinValues(template, possible)];",
+        find: "return [cheapest, ...neededForMinValues(template, possible, set)];",
         replace: "return [cheapest, ...neededForMinValues(template, possible.slice(0, 0))];",
       },
     ],

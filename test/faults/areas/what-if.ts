@@ -19,7 +19,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "secrets",
     rule: "annotations that decide nothing are left out of a saved snapshot",
-    edits: [{ file: "cli/what-if/save.ts", find: "filter(([key]) => READ_ANNOTATIONS.test(key))", replace: "filter(() => true)" }],
+    edits: [{ file: "core/insight/kept-fields.ts", find: ".filter(([key]) => READ_ANNOTATIONS.test(key))", replace: "" }],
     foundBy: "unit",
     within: FILES,
   },
