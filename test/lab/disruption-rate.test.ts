@@ -3,6 +3,7 @@ import { withCondition } from "#core/model/conditions.ts";
 import type { Lab, LabOptions } from "#lab/host.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import { RATE_NODES } from "../support/effort.ts";
 import { alive, ids, MINUTE, messages, pass, podsOf, ready, runningPods, SECOND, until } from "../support/lab-story.ts";
 
 const LARGE = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] };
@@ -66,7 +67,7 @@ async function passWithCrashes(lab: Lab, ms: number, nodes: ReadonlySet<string |
 }
 
 it("an AMI on which pods crash drifts through one or two nodes of 12 NodePools of an EC2NodeClass", async () => {
-  const lab = await cluster(12, 4);
+  const lab = await cluster(12, RATE_NODES);
   const before = ids(lab);
   const nodes = new Set(podsOf(lab).map(({ spec }) => spec?.nodeName));
   changeAll(lab, 12);
@@ -91,25 +92,28 @@ it("an AMI on which pods crash drifts through one or two nodes of a NodePool", a
 });
 
 it("a drift whose pods stay well ends nodes of the whole cluster, twice as many each time", async () => {
-  const lab = await cluster(12, 4);
+  const nodes = 12 * RATE_NODES;
+  const lab = await cluster(12, RATE_NODES);
   const before = ids(lab);
   changeAll(lab, 12);
-  await until(lab, () => lost(lab, before) === 48, 25 * MINUTE);
-  expect(runningPods(lab)).toBeGreaterThan(40);
+  // Ten, twenty, and the rest. At ten each time the last of 24 nodes would end after twenty minutes.
+  await until(lab, () => lost(lab, before) === nodes, (nodes > 30 ? 25 : 18) * MINUTE);
+  expect(runningPods(lab)).toBeGreaterThan(nodes - 8);
   const said = lab.world.events.some(({ message }) => message.includes("disruption rate (DISRUPTION_RATE) is used up: 10 nodes in 10m"));
   expect(said).toBe(true);
   lab.close();
 });
 
 it("nodes that expire keep to the rate, and those that are late say by how much", async () => {
-  const lab = await ready([NODE_CLASS, poolNamed("short", {}, "one", "20m"), workload("short", 30)]);
-  await until(lab, () => runningPods(lab) === 30, 5 * MINUTE);
+  const nodes = RATE_NODES === 4 ? 30 : 14;
+  const lab = await ready([NODE_CLASS, poolNamed("short", {}, "one", "20m"), workload("short", nodes)]);
+  await until(lab, () => runningPods(lab) === nodes, 5 * MINUTE);
   const before = ids(lab);
   await pass(lab, 24 * MINUTE);
   expect(lost(lab, before)).toBeLessThanOrEqual(10);
   expect(lab.world.events.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^Node has expired .* ago: the cluster's/));
   await pass(lab, 20 * MINUTE);
-  expect(lost(lab, before)).toBe(30);
+  expect(lost(lab, before)).toBe(nodes);
   lab.close();
 });
 
@@ -136,7 +140,7 @@ it("machines without a NodeClaim that were nodes keep to the rate", async () => 
 });
 
 it("a NodePool that a person lets go all at once, empty nodes and a deleted NodePool are not held", async () => {
-  const lab = await cluster(1, 40);
+  const lab = await cluster(1, 10 * RATE_NODES);
   lab.world.scale("Deployment", "default", "pool-0", 0);
   lab.world.apply(poolNamed("pool-0", { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "100%" }] } }));
   await until(lab, () => alive(lab).length === 0, 5 * MINUTE);

@@ -92,7 +92,7 @@ it("nodes that are planned with PREFERENCE_POLICY=Weigh are few, and consolidati
   const planned = (await records(lab)).length;
   expect(planned).toBeLessThan(5);
   expect(messages(lab).some((message) => message.includes("give up the spread over kubernetes.io/hostname"))).toBe(true);
-  await pass(lab, 6 * MINUTE);
+  await pass(lab, 3 * MINUTE);
   expect([lab.cloud.machines().length, runningPods(lab)]).toEqual([planned, 30]);
   expect(messages(lab)).not.toContain("disrupting nodeclaim(s)");
   lab.close();

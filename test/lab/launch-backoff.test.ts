@@ -73,9 +73,10 @@ it("nodes that their pods cannot use, and that are removed as empty, are not bou
 it("one machine of several that never registers holds up no other", async () => {
   let started = 0;
   const lab = await ready([NODE_CLASS, POOL, INFLATE], { joinDelayMs: () => (started++ === 0 ? Number.POSITIVE_INFINITY : 0) });
-  scale(lab, 200);
+  scale(lab, 60);
   await pass(lab, 18 * MINUTE);
-  expect(runningPods(lab)).toBe(200);
+  expect(started).toBeGreaterThan(2);
+  expect(runningPods(lab)).toBe(60);
   lab.close();
 });
 

@@ -7,6 +7,7 @@ import type { LabReport } from "#lab/report.ts";
 import { schemaProblems } from "#manifests/crd-schema.ts";
 import { parseArguments } from "#terminal/command-line.ts";
 import { settingsOf } from "#terminal/given-settings.ts";
+import { rowsToPlay } from "../support/effort.ts";
 
 const FOLDER = "docs/examples/recipes";
 const PAGE = readFileSync("docs/recipes.md", "utf8");
@@ -68,6 +69,6 @@ it.for(files)("%s can be read, and the schemas of the kinds of ours refuse nothi
   }
 });
 
-it.for(outcomes)("$file $args comes to what the page says", async ({ file, args, outcome }) => {
+it.for(rowsToPlay(outcomes))("$file $args comes to what the page says", async ({ file, args, outcome }) => {
   expect(outcomeOf(await play(file, args))).toBe(outcome);
 });

@@ -3,6 +3,7 @@ import type { Lab } from "#lab/host.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
 import { killedAt, killPoints, unharmed } from "../simulation/kill-everywhere.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, type Story } from "../simulation/story.ts";
+import { STATIC_KILLS_EVERY } from "../support/effort.ts";
 
 const MINUTE = 60_000;
 
@@ -40,7 +41,7 @@ const STORIES: readonly Story[] = [
 ];
 
 /** Every how manyth kill point is tried, at a second each; `EVERY=1 vitest run …` tries all of them. */
-const EVERY = Number(process.env["EVERY"] ?? 400);
+const EVERY = Number(process.env["EVERY"] ?? STATIC_KILLS_EVERY);
 
 describe("functions that are killed at any remote call", () => {
   it.for(STORIES)("$name, with the same end", { timeout: 600_000 }, async (story) => {

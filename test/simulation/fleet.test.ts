@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
+import { FLEET_NODES } from "../support/effort.ts";
 import { type ClusterSpec, DEATH_MS } from "./fleet/cluster.ts";
 import { playFleet } from "./fleet/play.ts";
 
 const CLUSTERS: readonly ClusterSpec[] = [
   { name: "small", seed: 2, nodes: 0, kind: "small" },
-  { name: "large", seed: 4, nodes: 20, kind: "large" },
+  { name: "large", seed: 4, nodes: FLEET_NODES, kind: "large" },
   { name: "hostile", seed: 6, nodes: 0, kind: "hostile" },
   { name: "dead", seed: 8, nodes: 0, kind: "dead", dying: 30 },
 ];

@@ -8,7 +8,7 @@ describe.for(STORIES)("$name", (story) => {
   it("the story ends in the same state wherever a handler is killed", async () => {
     const plain = await unharmed(story, 1);
     const points = killPoints(plain, KILLS_EVERY);
-    expect(points.length).toBeGreaterThanOrEqual(5);
+    expect(points.length).toBeGreaterThanOrEqual(3);
     for (const point of points) {
       const { at, ending } = await killedAt(story, 1, point, plain.ending);
       expect(ending, `killed ${point.when} ${at}`).toEqual(plain.ending);

@@ -35,7 +35,7 @@ it("a version of the code beside this one breaks no invariant", { timeout: 60_00
 });
 
 it("equal scripts have equal results", async () => {
-  const script = { ...drawScript(9, 20), interleaved: true };
+  const script = { ...drawScript(9, 10), interleaved: true };
   const [first, second] = [await play(script), await play(script)];
   expect(second).toEqual(first);
   expect(first.calls.size).toBeGreaterThan(10);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { planOf, STEPS } from "#installer/account-check/plan.ts";
 import { accountCheckPolicy } from "#installer/account-check/policy.ts";
 import { accountCheck, type CheckReport, cleanAccount } from "#installer/account-check/run.ts";
+import { ACCOUNT_KILLS_EVERY } from "../../support/effort.ts";
 import { FakeAccount, type Habits } from "./fake-account.ts";
 
 const OPTIONS = { region: "us-west-2", subnet: "subnet-1", yes: true, dryRun: false };
@@ -177,7 +178,7 @@ describe("a run that is killed", () => {
     await check(whole);
     const calls = whole.used.length;
     expect(calls).toBeGreaterThan(100);
-    for (let call = 1; call <= calls; call++) {
+    for (let call = 1; call <= calls; call += ACCOUNT_KILLS_EVERY) {
       for (const when of ["before", "after"] as const) {
         const account = new FakeAccount({ listsAfter: 40_000 });
         account.killAt = { call, when };

@@ -63,12 +63,13 @@ async function withFailure(course: Course, stack: Stack, failure: FailureKind, p
 
 /**
  * What each call of a course costs that fails once; of the calls of one name in one function, at most `most`, spread
- * over the course.
+ * over the course. `step`: of these names, one in so many.
  */
-export async function* delays(course: Course, stack: Stack, most: number): AsyncGenerator<Delay> {
+export async function* delays(course: Course, stack: Stack, most: number, step = 1): AsyncGenerator<Delay> {
   const plain = await unharmed(course, stack);
   const places = plain.calls.map(({ call, fn }, i) => ({ call, fn, place: i + 1 }));
-  for (const ofName of Map.groupBy(places, ({ call, fn }) => `${call} ${fn}`).values()) {
+  const byName = [...Map.groupBy(places, ({ call, fn }) => `${call} ${fn}`).values()];
+  for (const ofName of byName.filter((_, i) => i % step === 0)) {
     const every = Math.max(1, Math.ceil(ofName.length / most));
     for (const { call, fn, place } of ofName.filter((_, i) => i % every === 0)) {
       for (const failure of FAILURES) {

@@ -15,6 +15,7 @@ import { makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
 import { underutilizedCluster } from "#test/conformance/clusters/cluster.ts";
 import { replay } from "#test/conformance/clusters/replay.ts";
 import { ourTrail } from "#test/conformance/clusters/trail.ts";
+import { RESTING_SEEDS } from "#test/support/effort.ts";
 import { instanceType, nodePool, pod, snapshot } from "../builders.ts";
 
 const DAY_MS = 86_400_000;
@@ -124,7 +125,7 @@ describe("a step toward the destination", () => {
 });
 
 it("underutilized clusters come to rest in small steps, and few of their pods move twice", () => {
-  const accounts = [5, 6, 7].map((seed) => {
+  const accounts = RESTING_SEEDS.map((seed) => {
     const scenario = underutilizedCluster({ kind: "quarter-full", seed, nodes: 160, pods: 640, families: 6 });
     const nodePools = scenario.nodePools.map((own) => ({ ...own, spec: { ...own.spec, disruption: { budgets: [{ nodes: "20%" }] } } }));
     return replay({ ...scenario, nodePools }, ourTrail(scenarioToSnapshot({ ...scenario, nodePools })));
