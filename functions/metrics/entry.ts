@@ -31,20 +31,27 @@ export const metricsEntry =
     const header = (name: string): string => textAt(json, ["headers", name]) ?? "";
     const method = textAt(json, ["requestContext", "http", "method"]) ?? "GET";
     const [, token = ""] = /^Bearer (\S+)$/i.exec(header("authorization")) ?? [];
-    if (!(await deps.isToken(token))) {
-      const refused = answer(401, { message: "Give the token of the stack's output MetricsTokenArn as: Authorization: Bearer TOKEN." });
+    const query = new URLSearchParams(textAt(json, ["rawQueryString"]) ?? "");
+    if (!(await mayRead(token, query.getAll("cluster"), deps.isToken))) {
+      const message =
+        "Give the token of the stack's output MetricsTokenArn as: Authorization: Bearer TOKEN; the token of one cluster is good for ?cluster=NAME.";
+      const refused = answer(401, { message });
       return { ...refused, headers: { ...refused.headers, "www-authenticate": "Bearer" } };
     }
     if ((textAt(json, ["rawPath"]) ?? "").replace(/\/$/, "") !== "/metrics")
       return answer(404, { message: "There is only the path /metrics." });
     if (method !== "GET") return answer(405, { message: `/metrics is read with GET, not with ${method.slice(0, 10)}.` });
-    const query = new URLSearchParams(textAt(json, ["rawQueryString"]) ?? "");
     const asked = readQuery(query, await deps.clusters());
     if (typeof asked === "string") return answer(400, { message: asked });
     const format = wantsOpenMetrics(query, header("accept")) ? "openmetrics" : "text";
     const text = await scrape({ ...asked, format }, deps);
     return packed(text, CONTENT_TYPES[format], header("accept-encoding").includes("gzip"));
   };
+
+/** The stack's token reads all clusters; a cluster's own, made of it, reads that one alone, and only where it is named. */
+async function mayRead(token: string, clusters: readonly string[], isToken: PathToken): Promise<boolean> {
+  return (await isToken(token)) || (clusters.length === 1 && (await isToken(token, clusters[0])));
+}
 
 /**
  * Prometheus accepts both formats and gets the text format, as from Karpenter, because there a quantile is "1" as

@@ -1,7 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { clusterToken } from "#adapters/lambda/path-token.ts";
 import { MINUTE, pass, running, scale } from "../../support/lab-story.ts";
-import { scrapedLabs } from "../../support/scraped-lab.ts";
+import { scrapedLabs, TOKEN } from "../../support/scraped-lab.ts";
 
 const sampleOf = (body: string, start: string): number =>
   Number(
@@ -89,6 +90,16 @@ describe("the metrics function", () => {
     const response = await scrapedLabs([], ["c1"]).get(asked);
     expect(response.statusCode).toBe(statusCode);
     expect(JSON.parse(response.body).message).toContain(says);
+  });
+
+  it("a cluster's token reads that cluster alone, where it is named", async () => {
+    const lab = await running(1);
+    const own = lab.world.cluster;
+    const scraped = scrapedLabs([lab], ["other"]);
+    const token = clusterToken(TOKEN, own);
+    expect((await scraped.get({ token, query: `cluster=${own}` })).statusCode).toBe(200);
+    for (const query of ["", "cluster=other", `cluster=${own}&cluster=other`])
+      expect((await scraped.get({ token, query })).statusCode).toBe(401);
   });
 
   it.for([{}, { headers: null }, { rawPath: 7 }, null])("an event of any shape gets an answer: %j", async (event) => {
