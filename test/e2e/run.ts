@@ -8,6 +8,7 @@ import { blockedDrainStory, deadlineStory } from "./stories/drain.ts";
 import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
 import { killStory } from "./stories/kills.ts";
+import { pauseStory } from "./stories/pause.ts";
 import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
 import { OTHER_CLUSTERS, THREE_CLUSTERS, threeClustersStory } from "./stories/three-clusters.ts";
 import { troubleStory } from "./stories/trouble.ts";
@@ -26,7 +27,7 @@ const STORIES = {
   ...{ audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory },
   ...{ replace: replaceStory, "spot-to-spot": spotToSpotStory },
   aws: awsStory,
-  ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory, upgrade: upgradeStory },
+  ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory, pause: pauseStory, upgrade: upgradeStory },
 };
 
 /** Played only when they are named: one lasts as long as one wants, the other one needs three control planes. */
