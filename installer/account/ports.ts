@@ -240,7 +240,7 @@ export interface InstallerPorts {
 export type InstallPorts = Pick<
   InstallerPorts,
   "synthesize" | "synthesizeAdded" | "account" | "bucket" | "stacks" | "clusterApi" | "clusterRecords" | "eventSources" | "secret" | "sleep"
->;
+> & { readonly live: Pick<LiveSettings, "logGroupClass"> };
 
 export type UpgradePorts = InstallPorts &
   Pick<InstallerPorts, "changeSets" | "inspector" | "live" | "confirm" | "now"> &

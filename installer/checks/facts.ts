@@ -65,7 +65,26 @@ export interface Facts {
   readonly securityGroups: Observed<number>;
   /** Whether the account has the service-linked role of spot. */
   readonly hasSpotRole: Observed<boolean>;
+  readonly auditGroup: Observed<AuditGroup>;
 }
+
+/** The log group of a cluster's audit log, and its class; undefined when there is no such group. */
+export interface AuditGroup {
+  readonly group: string;
+  readonly class: string | undefined;
+}
+
+/** Whether the settings have the source `audit` for a cluster. */
+export const listensTo = (cluster: string, { clusters }: Pick<DeploymentSettings, "clusters">): boolean =>
+  clusters.find(({ name }) => name === cluster)?.sources.includes("audit") ?? false;
+
+/** The log group that EKS writes a cluster's audit log to, or the one that the settings name. */
+export const auditGroupOf = (cluster: string, { clusters }: Pick<DeploymentSettings, "clusters">): string =>
+  clusters.find(({ name }) => name === cluster)?.logGroup ?? `/aws/eks/${cluster}/cluster`;
+
+/** Whether functions can listen to the audit log: EKS writes it, and not to a group that takes no subscription. */
+export const takesSubscription = ({ eks, auditGroup }: Pick<Facts, "eks" | "auditGroup">): boolean =>
+  "value" in eks && eks.value.hasAuditLog && !("value" in auditGroup && auditGroup.value.class === "INFREQUENT_ACCESS");
 
 /** What the person wants, as far as checks depend on it. */
 export type Wanted = Pick<

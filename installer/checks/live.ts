@@ -6,6 +6,7 @@ import { servicesInVpc } from "#infra/vpc-services.ts";
 import { LEAST_ALLOCATED } from "./facts.ts";
 import { gathered } from "./gathered.ts";
 import type { DoctorFacts } from "./observe-installation.ts";
+import { listenedTo } from "./pre-flight.ts";
 import { fault, note, of, ok, type Verdict } from "./verdict.ts";
 
 /** Nothing where the stack has no functions that can be asked about; the line of the stack says why. */
@@ -112,13 +113,6 @@ export function scheduler({ eks }: Pick<DoctorFacts, "eks">): Verdict {
 
 /** Nothing where the audit log is not listened to. */
 export function auditLog({ live: { auditLog: log } }: DoctorFacts): Verdict | undefined {
-  if ("value" in log && log.value === undefined) return undefined;
-  return of(log, (found) => {
-    if (found?.class === "STANDARD") return ok(`${found.group} is of class Standard`);
-    return fault(
-      found?.class === undefined
-        ? `there is no log group ${found?.group}; have EKS write the audit log (EKS console, the cluster, Observability, Manage logging)`
-        : `${found.group} is of class ${found.class}, which takes no subscription filter, and a log group keeps its class; use the source notify or sweep in the settings`,
-    );
-  });
+  if ("error" in log) return of(log, listenedTo);
+  return log.value && listenedTo(log.value);
 }

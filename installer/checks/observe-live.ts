@@ -4,7 +4,7 @@ import { LOOPING } from "#infra/runaway.ts";
 import type { DeploymentSettings } from "#infra/settings.ts";
 import type { InstallationPorts, LiveSettings } from "../account/ports.ts";
 import { partsOf, type StackParts } from "../account/stack-parts.ts";
-import type { Observed } from "./facts.ts";
+import { type AuditGroup, auditGroupOf, listensTo, type Observed } from "./facts.ts";
 import { observed } from "./observe-account.ts";
 import type { Named } from "./observe-health.ts";
 
@@ -23,7 +23,7 @@ export interface LiveFacts {
   /** Of functions in a VPC. */
   readonly network: Observed<Awaited<ReturnType<LiveSettings["network"]>> | undefined>;
   /** The class of the log group with the cluster's audit log; undefined where it is not listened to. */
-  readonly auditLog: Observed<{ readonly group: string; readonly class: string | undefined } | undefined>;
+  readonly auditLog: Observed<AuditGroup | undefined>;
 }
 
 const HOUR_MS = 60 * 60_000;
@@ -70,9 +70,8 @@ async function auditLog(
   cluster: string,
   settings: DeploymentSettings | undefined,
   { logGroupClass }: Pick<LiveSettings, "logGroupClass">,
-): Promise<{ readonly group: string; readonly class: string | undefined } | undefined> {
-  const own = settings?.clusters.find(({ name }) => name === cluster);
-  if (own === undefined || !own.sources.includes("audit")) return undefined;
-  const group = own.logGroup ?? `/aws/eks/${cluster}/cluster`;
+): Promise<AuditGroup | undefined> {
+  if (settings === undefined || !listensTo(cluster, settings)) return undefined;
+  const group = auditGroupOf(cluster, settings);
   return { group, class: await logGroupClass(group) };
 }

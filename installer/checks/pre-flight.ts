@@ -5,7 +5,7 @@
 import { hasFunctionUrls, hasPublicUrl } from "#infra/settings.ts";
 import { partitionOf } from "#settings/partitions.ts";
 import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
-import { type Facts, nodeRoleOf, type Wanted } from "./facts.ts";
+import { type AuditGroup, type Facts, listensTo, nodeRoleOf, type Wanted } from "./facts.ts";
 import { fault, note, of, ok, type Verdict } from "./verdict.ts";
 
 /** What is known before an installation, and what the person wants. */
@@ -200,3 +200,22 @@ export const autoMode = ({ eks }: Facts): Verdict =>
       ? note("EKS Auto Mode makes nodes for pending pods too; keep the pods apart by taints or node selectors, as docs/deploy.md says")
       : ok("off"),
   );
+
+/** The log group of an audit log that functions listen to, or are to listen to. */
+export function listenedTo(group: AuditGroup): Verdict {
+  if (group.class === "STANDARD") return ok(`${group.group} is of class Standard`);
+  return fault(
+    group.class === undefined
+      ? `there is no log group ${group.group}; have EKS write the audit log (EKS console, the cluster, Observability, Manage logging)`
+      : `${group.group} is of class ${group.class}, which takes no subscription filter, and a log group keeps its class; use the source notify or sweep in the settings`,
+  );
+}
+
+/** Before the source `audit` is deployed; where nobody asks for it, whether it is there to be used instead of a URL. */
+export const auditLog: Check = ({ cluster, auditGroup, wanted }) =>
+  of(auditGroup, (group) => {
+    if (listensTo(cluster, wanted)) return listenedTo(group);
+    return group.class === "INFREQUENT_ACCESS"
+      ? note(`${group.group} is of class ${group.class}, which takes no subscription filter, so audit cannot be a source`)
+      : ok("no cluster's audit log is asked for");
+  });

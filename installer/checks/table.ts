@@ -85,7 +85,7 @@ export const CHECKS: readonly Check[] = [
   { name: "invocations", doctor: live.runaway },
   { name: "VPC", doctor: live.vpc },
   { name: "kube-scheduler", status: health.scoring, doctor: live.scheduler },
-  { name: "audit log", doctor: live.auditLog },
+  { name: "audit log", install: preFlight.auditLog, doctor: live.auditLog },
   { name: "reserved concurrency", doctor: live.reserved },
   { name: "Lambda's concurrency", doctor: installation.concurrency },
 ];

@@ -17,7 +17,7 @@ import { fitEventSources } from "../account/event-sources.ts";
 import type { InstallPorts } from "../account/ports.ts";
 import { type Serving, servingOf, tableOfRecords } from "../account/serving.ts";
 import { isOurs, namesOf, type StackState } from "../account/stack-state.ts";
-import type { Facts } from "../checks/facts.ts";
+import { type Facts, takesSubscription } from "../checks/facts.ts";
 import { checkAll } from "../checks/table.ts";
 import { type CheckResult, fault, ok, type Verdict } from "../checks/verdict.ts";
 import { deployAddedStack, readDeployedCluster } from "./added-stack.ts";
@@ -63,9 +63,9 @@ export async function additionTo(options: InstallOptions, facts: Facts, ports: I
 }
 
 /** The fastest way that the stack has a function for. */
-function sourcesOf({ outputs }: StackState, { eks }: Facts): ClusterSettings["sources"] {
+function sourcesOf({ outputs }: StackState, facts: Facts): ClusterSettings["sources"] {
   if (outputs["NotifyUrl"] !== undefined) return ["notify", "sweep"];
-  return outputs["AuditArn"] !== undefined && "value" in eks && eks.value.hasAuditLog ? ["audit", "sweep"] : ["sweep"];
+  return outputs["AuditArn"] !== undefined && takesSubscription(facts) ? ["audit", "sweep"] : ["sweep"];
 }
 
 /** The checks of an installation, of which some are about the stack that is there. */

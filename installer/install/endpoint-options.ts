@@ -4,7 +4,7 @@
 
 import type { ClusterSettings, DeploymentSettings } from "#infra/settings.ts";
 import type { StackEvent } from "../account/ports.ts";
-import type { Facts } from "../checks/facts.ts";
+import { type Facts, takesSubscription } from "../checks/facts.ts";
 
 /** A way in: where wake-ups come from, and the kind of URL that API servers call for them. */
 interface EndpointOption {
@@ -59,17 +59,18 @@ export function nextEndpointOption(
   settings: DeploymentSettings,
   cluster: string,
   failed: readonly Pick<StackEvent, "type" | "resource" | "reason">[],
-  { eks }: Pick<Facts, "eks">,
+  facts: Pick<Facts, "eks" | "auditGroup">,
 ): { readonly settings: DeploymentSettings; readonly why: string } | undefined {
   const sources = settings.clusters.find(({ name }) => name === cluster)?.sources ?? [];
   const now = ways().findIndex((way) => way.publicUrl === settings.publicUrl && way.sources.every((source) => sources.includes(source)));
   const way = ways()[now];
   const refused = way && failed.find(({ type }) => way.types.test(type));
   if (way === undefined || refused === undefined) return undefined;
-  const hasAuditLog = "value" in eks && eks.value.hasAuditLog;
   const next = ways()
     .slice(now + 1)
-    .find(({ publicUrl, sources: [first] }) => (publicUrl !== "none" || !settings.admission) && (first !== "audit" || hasAuditLog));
+    .find(
+      ({ publicUrl, sources: [first] }) => (publicUrl !== "none" || !settings.admission) && (first !== "audit" || takesSubscription(facts)),
+    );
   if (next === undefined) return undefined;
   const because = `${refused.resource}: ${refused.reason.replace(/\.$/, "")}`;
   return { settings: along(settings, cluster, next), why: `${refusal(way)} (${because}); ${next.words} instead` };

@@ -27,6 +27,7 @@ const FACTS: Facts = {
   subnets: { value: 3 },
   securityGroups: { value: 1 },
   hasSpotRole: { value: true },
+  auditGroup: { value: { group: "/aws/eks/c1/cluster", class: "STANDARD" } },
 };
 
 const wanted = (settings: object = {}): Wanted => parseSettings({ clusters: [{ name: "c1" }], region: "us-west-2", ...settings }, "test");
@@ -34,6 +35,9 @@ const judge = (facts: Facts, settings: Wanted) => checkAll("install", { ...facts
 const eks = (changed: Partial<typeof EKS>): Partial<Facts> => ({ eks: { value: { ...EKS, ...changed } } });
 const OURS = { InterruptionQueueArn: "arn:queue" };
 const stack = (outputs: Readonly<Record<string, string>>): Partial<Facts> => ({ stack: { value: { status: "UPDATE_COMPLETE", outputs } } });
+const LISTENING = { clusters: [{ name: "c1", sources: ["audit", "sweep"] }] };
+const auditGroup = (of: string | undefined): Partial<Facts> => ({ auditGroup: { value: { group: "/aws/eks/c1/cluster", class: of } } });
+const [INFREQUENT, withoutGroup] = [auditGroup("INFREQUENT_ACCESS"), auditGroup(undefined)];
 const denied = { error: "AccessDenied" };
 
 describe("pre-flight checks", () => {
@@ -94,6 +98,9 @@ describe("pre-flight checks", () => {
       says: "the command adopt ends it and takes its nodes over",
     },
     { name: "Auto Mode", level: "note", facts: eks({ hasAutoMode: true }), says: "keep the pods apart" },
+    { name: "audit log", facts: INFREQUENT, settings: LISTENING, says: "/aws/eks/c1/cluster is of class INFREQUENT_ACCESS" },
+    { name: "audit log", facts: withoutGroup, settings: LISTENING, says: "have EKS write the audit log" },
+    { name: "audit log", level: "note", facts: INFREQUENT, says: "so audit cannot be a source" },
   ])("$name tells what is wrong and how to mend it: $says", ({ name, level = "fault", facts, settings = {}, says }) => {
     const results = judge({ ...FACTS, ...facts }, wanted(settings));
     const others = results.filter((result) => result.level !== "ok" && !result.text.startsWith("not checked"));
@@ -117,9 +124,10 @@ describe("pre-flight checks", () => {
       subnets: denied,
       securityGroups: denied,
       hasSpotRole: denied,
+      auditGroup: denied,
     };
     const results = judge(facts, wanted()).filter(({ level }) => level !== "ok");
-    expect(results).toHaveLength(6);
+    expect(results).toHaveLength(7);
     for (const { level, text } of results) expect({ level, text }).toEqual({ level: "note", text: "not checked: AccessDenied" });
   });
 

@@ -148,13 +148,20 @@ describe("install of a further cluster", () => {
     { outputs: { NotifyUrl: "", AuditArn: "arn:aws:lambda:us-west-2:1:function:audit" }, hasAuditLog: true, sources: ["audit", "sweep"] },
     { outputs: { NotifyUrl: "", AuditArn: "arn:aws:lambda:us-west-2:1:function:audit" }, hasAuditLog: false, sources: ["sweep"] },
     { outputs: {}, hasAuditLog: true, sources: ["notify", "sweep"] },
+    {
+      outputs: { NotifyUrl: "", AuditArn: "arn:aws:lambda:us-west-2:1:function:audit" },
+      hasAuditLog: true,
+      auditGroupClass: "INFREQUENT_ACCESS",
+      sources: ["sweep"],
+    },
   ])(
-    "the stack's own functions say by which way events come: $outputs, audit log $hasAuditLog",
-    async ({ outputs, hasAuditLog, sources }) => {
+    "the stack's own functions say by which way events come: $outputs, audit log $hasAuditLog $auditGroupClass",
+    async ({ outputs, hasAuditLog, auditGroupClass = "STANDARD", sources }) => {
       const world = new Stacked();
       world.outputs = Object.fromEntries(Object.entries({ ...world.outputs, ...outputs }).filter(([, value]) => value !== ""));
       world.stack = { status: "UPDATE_COMPLETE", templateUrl: "", outputs: world.outputs };
       world.hasAuditLog = hasAuditLog;
+      world.auditGroupClass = auditGroupClass;
       await run(world);
       expect(world.clusters.get("c2")).toMatchObject({ state: "served", sources });
     },

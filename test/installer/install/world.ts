@@ -38,6 +38,7 @@ export class World {
   /** How the next creation or update ends. */
   ending = "COMPLETE";
   hasAuditLog = false;
+  auditGroupClass: string | undefined = "STANDARD";
   /** Subnets and security groups that the installer has tagged. */
   readonly taggedIds = new Set<string>();
   /** The types of resources that the account refuses in a stack whose settings make them. */
@@ -111,6 +112,7 @@ export class World {
         this.added.set(`${createHash("sha256").update(text).digest("hex")}.template.json`, added);
         return text;
       },
+      live: { logGroupClass: async () => this.auditGroupClass },
       clusterRecords: () => memoryClusterRecords(this.clusters, call),
       eventSources: {
         read: (id) => call(() => this.sources.get(id) ?? { batchSize: 10 }),
