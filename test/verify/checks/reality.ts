@@ -44,6 +44,14 @@ export const REALITY: Group = {
       needs: ["Go"],
     },
     {
+      name: "examples",
+      answers: "do CRDs and admission accept the examples of Karpenter 1.15, 1.14 and 1.9 unchanged?",
+      file: "test/conformance/karpenter-examples.ts",
+      takes: "[VERSION...]",
+      minutes: 1,
+      needs: ["Go"],
+    },
+    {
       name: "contracts",
       answers: "does the store keep on DynamoDB Local the contract that it keeps on SQLite?",
       file: "test/contracts/node-claim-store/dynamodb-local.ts",
