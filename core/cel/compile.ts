@@ -56,9 +56,7 @@ function common(items: readonly Compiled[], where: string): Type {
 
 function select({ operand, field }: Extract<Node, { kind: "select" }>, scope: Scope): Compiled {
   const { type, run } = compile(operand, scope);
-  if (typeof type === "string" || !("map" in type) || unified(type.map[0], "string") === undefined) {
-    throw new CelError(`${typeName(type)} has no field ${field}`);
-  }
+  if (typeof type === "string" || !("map" in type)) throw new CelError(`${typeName(type)} has no field ${field}`);
   return { type: type.map[1], run: (env) => at(run(env) as ReadonlyMap<Value, Value>, field) };
 }
 

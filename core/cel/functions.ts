@@ -27,11 +27,6 @@ function divisor(value: bigint): bigint {
   return value;
 }
 
-function ordered(value: number): number {
-  if (Number.isNaN(value)) throw new CelError("NaN values cannot be ordered");
-  return value;
-}
-
 const two = (type: Type, result: Type, run: Overload["run"]): Overload => ({ args: [type, type], result, run });
 const one = (type: Type, result: Type, run: Overload["run"]): Overload => ({ args: [type], result, run });
 
@@ -41,13 +36,11 @@ const arithmetic = (whole: (a: bigint, b: bigint) => bigint, real?: (a: number, 
   ...(real ? [two("double", "double", real)] : []),
 ];
 
-type Sign = (order: number) => boolean;
-const comparison = (holds: Sign): readonly Overload[] => {
-  const compare = (a: bigint | string | boolean, b: bigint | string | boolean): boolean => holds(a < b ? -1 : a > b ? 1 : 0);
-  return [
-    ...(["int", "uint", "string", "bool"] as const).map((type) => two(type, "bool", compare)),
-    two("double", "bool", (a: number, b: number) => holds(Math.sign(ordered(a) - ordered(b) || (a < b ? -1 : a > b ? 1 : 0)))),
-  ];
+/** Nothing holds for NaN. */
+const comparison = (holds: (order: number) => boolean): readonly Overload[] => {
+  const compare = <T extends bigint | number | string | boolean>(a: T, b: T): boolean =>
+    holds(a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN);
+  return (["int", "uint", "double", "string", "bool"] as const).map((type) => two(type, "bool", compare));
 };
 
 /** max and min of ints and doubles; with a double the result is one. */

@@ -11,5 +11,14 @@ export const KARPENTER: Group = {
       minutes: 45,
       needs: STACK,
     },
+    {
+      name: "kubelet-cel",
+      answers:
+        "do expressions and settings of `spec.kubelet` have the values and verdicts of Karpenter's own packages, for all instance types?",
+      file: "test/kubelet-cel/main.ts",
+      takes: "[--drawn N] [--seed S]",
+      minutes: 1,
+      needs: ["Go"],
+    },
   ],
 };
