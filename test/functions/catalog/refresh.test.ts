@@ -157,10 +157,13 @@ describe("refreshNodeClasses", () => {
     expect(isTrue(world.get("EC2NodeClass", "default").status?.conditions, "Ready")).toBe(true);
   });
 
-  it("NodeClaims with another hash version are moved, and drifted ones keep their hash", async () => {
+  // Karpenter 1.14 writes v5, and 1.15 v6.
+  it.for(["v5", "v6"])("NodeClaims with hash version %s are moved, and drifted ones keep their hash", async (version) => {
     const world = open("EC2NodeClass");
-    world.put("NodeClaim", nodeClaim("a", { [HASH]: "1", [VERSION]: "v5" }));
-    world.put("NodeClaim", nodeClaim("b", { [HASH]: "2", [VERSION]: "v5" }, true));
+    const left = world.get("EC2NodeClass", "default");
+    world.put("EC2NodeClass", { ...left, metadata: { ...left.metadata, annotations: { [HASH]: "1", [VERSION]: version } } });
+    world.put("NodeClaim", nodeClaim("a", { [HASH]: "1", [VERSION]: version }));
+    world.put("NodeClaim", nodeClaim("b", { [HASH]: "2", [VERSION]: version }, true));
     world.put("NodeClaim", nodeClaim("c"));
     await refresh(world);
     const hash = world.get("EC2NodeClass", "default").metadata.annotations?.[HASH];
