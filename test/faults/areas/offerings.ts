@@ -2,6 +2,7 @@ import type { Fault } from "../fault.ts";
 
 const TYPES = ["test/core/offerings/instance-types.test.ts"];
 const SEEN = ["test/core/offerings/seen-memory.test.ts"];
+const KUBELET = ["test/core/launch/kubelet-expressions.test.ts"];
 const PRICES = ["test/functions/catalog/prices.test.ts"];
 const WIRE = ["test/adapters/aws/prices.test.ts"];
 const SHIFT = ["test/functions/catalog/zonal-shift.test.ts"];
@@ -11,6 +12,46 @@ const QUEUE = ["test/adapters/aws/wake-up-queue.test.ts"];
 
 /** Rules of instance types, offerings, prices and settings, each broken in the place that keeps it. */
 export const FAULTS: readonly Fault[] = [
+  {
+    name: "max-pods-of-reservations",
+    rule: "an expression in kubeReserved counts with the pod limit that maxPods gives",
+    edits: [
+      {
+        file: "core/offerings/kubelet-of-type.ts",
+        find: "variables ??= variablesFor(made);",
+        replace: "variables ??= variablesFor(fixed);",
+      },
+    ],
+    foundBy: "unit",
+    within: KUBELET,
+  },
+  {
+    name: "type-without-kubelet-value",
+    rule: "a type for which an expression of the kubelet has no value is not launched",
+    edits: [{ file: "core/offerings/instance-types.ts", find: "boots && problem === undefined && suits(", replace: "boots && suits(" }],
+    foundBy: "unit",
+    within: KUBELET,
+  },
+  {
+    name: "template-of-another-reservation",
+    rule: "types for which the kubelet reserves different amounts have launch templates of their own",
+    edits: [
+      {
+        file: "core/launch/template-groups.ts",
+        find: "const names = Object.keys(kubelet[field] ?? {}).filter((name) => amounts[name] !== undefined);",
+        replace: "const names: string[] = [];",
+      },
+    ],
+    foundBy: "unit",
+    within: KUBELET,
+  },
+  {
+    name: "kubelet-setting-to-false",
+    rule: "a kubelet's field that is set to false differs from one that is absent",
+    edits: [{ file: "core/node-class/hash.ts", find: "...(other.length > 0 && {", replace: "...(other.length > 99 && {" }],
+    foundBy: "unit",
+    within: ["test/core/node-class/status.test.ts"],
+  },
   {
     name: "graviton-memory",
     rule: "Graviton instances lose 64 MiB more than others",
