@@ -8,7 +8,8 @@ import { rebootsUntil } from "../repair/reboots.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { withConditions, writeConditions } from "./claim-status.ts";
 import { drain } from "./drain.ts";
-import { markTerminating, wakePlanner } from "./mark-terminating.ts";
+import { markTerminating, NODE_DELETED, wakePlanner } from "./mark-terminating.ts";
+import { endPaused } from "./paused.ts";
 import { hasTaint } from "./registration.ts";
 
 /** (karpenter: pkg/controllers/nodeclaim/reboot/controller.go, pollInterval) */
@@ -49,6 +50,7 @@ export function reboot(view: ClaimView, record: NodeClaimRecord, claim: NodeClai
   const episode: Episode = { claim, record, since, message, drainMs };
   if (drainMs === undefined || drainMs < 0) return refused(view, episode, `reboot termination grace period "${period}" is no duration`);
   const node = view.nodes[0];
+  if (node?.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
   const issuedAt = issuedAtOf(claim);
   if (reason === "RebootIssued") {
     if (view.now > issuedAt + RECOVERY_MS)
@@ -57,7 +59,11 @@ export function reboot(view: ClaimView, record: NodeClaimRecord, claim: NodeClai
   }
   if (view.rebootRefused !== undefined)
     return failed(view, episode, "provider_error", `reboot rejected by the cloud provider: ${view.rebootRefused}`);
-  if (view.now > since + Math.max(drainMs, MIN_DRAIN_MS) + ISSUE_MS)
+  const held = endPaused(view);
+  if (held) return held;
+  // A pause may have held it until now.
+  const isAsked = (record.rebootSentAt ?? 0) >= since;
+  if ((isAsked || node === undefined) && view.now > since + Math.max(drainMs, MIN_DRAIN_MS) + ISSUE_MS)
     return failed(view, episode, "provider_error", "reboot was not issued within the issuance timeout");
   return node ? issue(view, episode, node) : { actions: [], wakeAt: view.now + POLL_MS };
 }

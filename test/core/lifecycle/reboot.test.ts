@@ -5,6 +5,7 @@ import type { Condition } from "#core/model/kubernetes.ts";
 import type { Node } from "#core/model/node.ts";
 import type { NodeClaim } from "#core/model/node-claim.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
+import type { Pause } from "#core/model/pause.ts";
 import * as objects from "../../support/objects.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
@@ -24,6 +25,7 @@ interface Parts {
   readonly before?: string;
   readonly boot?: string;
   readonly ready?: boolean;
+  readonly nodeDeleted?: boolean;
   readonly taints?: Node["spec"]["taints"];
   readonly labels?: Readonly<Record<string, string>>;
   readonly record?: Partial<NodeClaimRecord>;
@@ -55,7 +57,8 @@ function step(parts: Parts): Step {
     ],
   });
   const built = objects.node("n", { providerID, labels: parts.labels ?? {}, taints: parts.taints ?? [TAINT], ready });
-  const node: Node = { ...built, status: { ...built.status, nodeInfo: { bootID: boot } } };
+  const metadata = { ...built.metadata, ...(parts.nodeDeleted && { deletionTimestamp: at(0) }) };
+  const node: Node = { ...built, metadata, status: { ...built.status, nodeInfo: { bootID: boot } } };
   const record = {
     ...{
       cluster: "c",
@@ -84,7 +87,7 @@ function step(parts: Parts): Step {
       pods: [],
       volumeAttachments: undefined,
     },
-    ...{ replacements: [] },
+    ...{ replacements: [], pauses: [] },
     ...parts.view,
   });
 }
@@ -138,7 +141,11 @@ describe("a reboot that is requested", () => {
 
   it.for<{ name: string; parts: Parts; want: string }>([
     { name: "EC2 refuses it", parts: { before: "one", view: { rebootRefused: "no" } }, want: "provider_error" },
-    { name: "EC2 does not take it in five minutes after the drain", parts: { requestedAgo: 11 * MINUTE }, want: "provider_error" },
+    {
+      name: "EC2 does not take it in five minutes after the drain",
+      parts: { before: "one", requestedAgo: 11 * MINUTE, record: { rebootSentAt: NOW - 3 * MINUTE } },
+      want: "provider_error",
+    },
     {
       name: "the node does not come back in twenty minutes",
       parts: { reason: "RebootIssued", requestedAgo: 30 * MINUTE, issuedAgo: 21 * MINUTE, before: "one" },
@@ -149,6 +156,18 @@ describe("a reboot that is requested", () => {
     expect(told(failed)).toContain(`RebootFailed, nodes_reboots_total ${want}`);
     const [written] = failed.actions.flatMap((action) => (action.type === "WriteRecord" ? [action.record.terminating] : []));
     expect(written).toMatchObject({ reason: "unhealthy", deadline: NOW + 5 * MINUTE });
+  });
+
+  const pause: Pause = { source: "table", only: "disruption", at: NOW - MINUTE, by: "arn", reason: "" };
+
+  it("waits while disruption is paused, and continues afterwards, however late", () => {
+    expect(told(step({ taints: [], view: { pauses: [pause] } }))).toBe("wait 60 s");
+    expect(told(step({ requestedAgo: 20 * MINUTE, before: "one" }))).toBe("WriteRecord, RebootInstance, WriteClaim");
+  });
+
+  it("ends with its node, when that is deleted", () => {
+    const [write] = step({ nodeDeleted: true }).actions;
+    expect(write?.type === "WriteRecord" && write.record.terminating?.reason).toBe("deleted");
   });
 
   it("is given up, and the node kept, where its bound cannot be read", () => {
