@@ -153,15 +153,31 @@ export class PoolChecks {
   #topologyText(template: Template, podData: PodData): string | undefined {
     const { topology, problem } = this.#attempt;
     for (const group of podData.hosts) {
-      if (!topology.allows(group, podData, NEW_HOST)) return this.#topology.text(group, podData, []);
+      if (!topology.allows(group, podData, NEW_HOST)) return this.#topology.text(group, podData, [], "");
     }
-    let joined = this.#joined(template, podData);
+    const joined = this.#joined(template, podData);
+    const byPool = this.#areasText(template, podData, joined, "the pool's nodes can only be in");
+    if (byPool !== undefined || podData.volumeSets.length === 0) return byPool;
+    const ofVolumes = "the pod's volumes can only be used in";
+    const texts = podData.volumeSets.flatMap((volumes) => {
+      const there = problem.sets.join(joined, volumes);
+      const isRoomy = there !== undefined && this.#isRoomy(template, there, podData);
+      return isRoomy ? [this.#areasText(template, podData, there, ofVolumes)] : [];
+    });
+    return texts.includes(undefined) ? undefined : texts[0];
+  }
+
+  /** Which rule about areas refuses the pod on a node of a set. `confines`: what keeps the node to the set's areas. */
+  #areasText(template: Template, podData: PodData, set: RequirementSet, confines: string): string | undefined {
+    const { topology, problem } = this.#attempt;
+    let joined = set;
     for (const group of podData.areas) {
       const domains = allowedDomains(topology, group, podData, joined.requirements);
       if (domains === "any") continue;
       const next = domains.length === 0 ? undefined : problem.sets.join(joined, problem.sets.oneOf(group.key, domains));
       if (next === undefined || !this.#isRoomy(template, next, podData)) {
-        return this.#topology.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
+        const places = placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key);
+        return this.#topology.text(group, podData, places, confines);
       }
       joined = next;
     }

@@ -46,11 +46,11 @@ export class TopologyReasons {
 
   /**
    * Why a group refuses the pod. `here` are the domains of the group's key that the pool's new nodes for the pod could
-   * have.
+   * have, and `confines` begins the sentence that names them.
    */
-  text(group: TopologyGroup, podData: PodData, here: readonly string[]): string {
+  text(group: TopologyGroup, podData: PodData, here: readonly string[], confines: string): string {
     const open = allowedDomains(this.#topology, group, podData);
-    const offers = offersText(group, open, here);
+    const offers = offersText(group, open, here, confines);
     switch (group.kind) {
       case "spread": {
         const rule = `the pod's spread over ${group.key} with maxSkew ${group.maxSkew}`;
@@ -117,12 +117,10 @@ export class TopologyReasons {
 }
 
 /** Why the pool has no node in the domains that a group allows. */
-function offersText({ key }: TopologyGroup, open: readonly string[] | "any", here: readonly string[]): string {
+function offersText({ key }: TopologyGroup, open: readonly string[] | "any", here: readonly string[], confines: string): string {
   if (here.length === 0) return `the pool gives its nodes no label ${key}`;
   const isThere = open === "any" || here.some((domain) => open.includes(domain));
-  return isThere
-    ? "no instance type of the pool that would hold the pod is available there"
-    : `the pool's nodes can only be in ${listed(here)}`;
+  return isThere ? "no instance type of the pool that would hold the pod is available there" : `${confines} ${listed(here)}`;
 }
 
 /** Why an existing node refuses a pod, topology left aside. */

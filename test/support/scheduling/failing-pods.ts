@@ -450,6 +450,17 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
         name: "a volume in a zone that the pod rules out",
         scene: { pods: [pod("web", { cpu: "1" }, { ...withVolume, nodeSelector: { [ZONE]: "zone-b" } })], ...boundVolume("zone-a") },
       },
+      {
+        name: "a volume in a zone that the pod's spread rules out",
+        scene: {
+          ...node1,
+          ...boundVolume("zone-a"),
+          pods: [
+            boundPod("old", "n1", { cpu: "3" }, {}, labels),
+            ...pods(1, "web", { cpu: "2" }, { ...withVolume, ...spread(ZONE) }, labels),
+          ],
+        },
+      },
     ],
   ],
   [
