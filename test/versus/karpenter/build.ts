@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { goEnvironment } from "#infra/data/go-environment.ts";
 import { cacheDir } from "../../e2e/support/paths.ts";
 
 /** The release that go.mod names. */
-export const KARPENTER_VERSION = "1.14.1";
+export const KARPENTER_VERSION = "1.15.2";
 
 /**
  * Builds Karpenter's controller and returns its path; takes 5 to 15 minutes the first time, then seconds. The variable
@@ -16,6 +17,7 @@ export function buildKarpenter(): string {
   const version = `-X sigs.k8s.io/karpenter/pkg/operator.Version=${KARPENTER_VERSION}`;
   execFileSync("go", ["build", "-ldflags", version, "-o", binary, "github.com/aws/karpenter-provider-aws/cmd/controller"], {
     cwd: import.meta.dirname,
+    env: goEnvironment(),
     stdio: "inherit",
   });
   return binary;
