@@ -1,7 +1,8 @@
 // core/history: what was decided and why, kept for people. Records, plans and commands come in; entries, and their
 // sentences, sums and answers, go out. Where entries are stored, and how long, must not be known here.
 
-import type { HistoryEntry, Paused, Resumed } from "../model/history-entry.ts";
+import type { HistoryEntry } from "../model/history-entry.ts";
+import type { Paused, Resumed } from "../model/history-holds.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

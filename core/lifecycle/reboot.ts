@@ -51,12 +51,15 @@ export function reboot(view: ClaimView, record: NodeClaimRecord, claim: NodeClai
   if (drainMs === undefined || drainMs < 0) return refused(view, episode, `reboot termination grace period "${period}" is no duration`);
   const node = view.nodes[0];
   if (node?.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted", { detail: NODE_DELETED });
-  const issuedAt = issuedAtOf(claim);
-  if (reason === "RebootIssued") {
-    if (view.now > issuedAt + RECOVERY_MS)
-      return failed(view, episode, "recovery_timeout", "node did not recover within the observation window");
-    return node ? observe(view, episode, node) : { actions: [], wakeAt: view.now + POLL_MS };
-  }
+  if (reason !== "RebootIssued") return unissued(view, { ...episode, drainMs }, node);
+  if (view.now > issuedAtOf(claim) + RECOVERY_MS)
+    return failed(view, episode, "recovery_timeout", "node did not recover within the observation window");
+  return node ? observe(view, episode, node) : { actions: [], wakeAt: view.now + POLL_MS };
+}
+
+/** A reboot that EC2 has not been asked for, or has not accepted. */
+function unissued(view: ClaimView, episode: Episode & { readonly drainMs: number }, node: Node | undefined): Step {
+  const { record, since, drainMs } = episode;
   if (view.rebootRefused !== undefined)
     return failed(view, episode, "provider_error", `reboot rejected by the cloud provider: ${view.rebootRefused}`);
   const held = endPaused(view);

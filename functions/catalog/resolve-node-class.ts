@@ -62,7 +62,10 @@ export interface LookUpContext {
 export function dueParts(
   { metadata, status }: EC2NodeClass,
   looked: ResolvedParts | undefined,
-  { now, settings }: Pick<LookUpContext, "now"> & { readonly settings: Pick<Settings, "amiRefreshMs" | "subnetRefreshMs" | "securityGroupRefreshMs"> },
+  {
+    now,
+    settings,
+  }: Pick<LookUpContext, "now"> & { readonly settings: Pick<Settings, "amiRefreshMs" | "subnetRefreshMs" | "securityGroupRefreshMs"> },
 ): ReadonlySet<Part> {
   const { amiRefreshMs: amis, subnetRefreshMs: subnets, securityGroupRefreshMs: securityGroups } = settings;
   const least: Partial<Record<Part, number>> = { amis, subnets, securityGroups };

@@ -19,7 +19,6 @@ import { DISRUPTION_CAUSES } from "#core/passes/causes.ts";
 import { checkedAt } from "#core/passes/check-disruption.ts";
 import { CONFIRMED_AGE_MS } from "#core/passes/definitions.ts";
 import { reasonText, type WakeUpReason } from "#core/ports/wake-up-causes.ts";
-import { NOMINATION_MS } from "#core/provisioning/nominations.ts";
 import { type MakeTrial, makeConsolidationTrial } from "#core/scheduling/make-trial.ts";
 import { priceOfNodes } from "#core/scheduling/problem/price-caps.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -34,6 +33,7 @@ import { followMoves, readBreaker } from "./breaker.ts";
 import { type Knowledge, mirrorConditions } from "./claim-conditions.ts";
 import { followSavings, readExpectedSavings } from "./expected-savings.ts";
 import { keepStays } from "./keep-stays.ts";
+import { nominations } from "./nominations.ts";
 import { withinReach } from "./out-of-reach.ts";
 import { performCommandAction } from "./perform.ts";
 import { observePods } from "./pod-events.ts";
@@ -284,18 +284,4 @@ async function performStep(
   if (step.next === undefined) return command;
   if (step.actions.some(({ type }) => type === "WriteReplacements")) return step.next;
   return deps.store.updateCommand(step.next, history);
-}
-
-/**
- * Until when (ms since the epoch) a node that has just been initialized is kept for the pods that it was launched for
- * (karpenter: pkg/controllers/state/statenode.go, StateNode.Nominate).
- */
-function nominations({ snapshot, records }: ClusterState): ReadonlyMap<string, number> {
-  const nodeByClaim = new Map(snapshot.nodeClaims.map(({ metadata, status }) => [metadata.name, status?.nodeName]));
-  return new Map(
-    records.flatMap(({ name, initializedAt }) => {
-      const node = nodeByClaim.get(name);
-      return node !== undefined && initializedAt !== undefined ? [[node, initializedAt + NOMINATION_MS]] : [];
-    }),
-  );
 }

@@ -48,7 +48,7 @@ export const metricsEntry =
     return packed(text, CONTENT_TYPES[format], header("accept-encoding").includes("gzip"));
   };
 
-/** The stack's token reads all clusters; a cluster's own, made of it, reads that one alone, and only where it is named. */
+/** The stack's token reads all clusters; a cluster's own, made of it, reads that one alone, where it is named. */
 async function mayRead(token: string, clusters: readonly string[], isToken: PathToken): Promise<boolean> {
   return (await isToken(token)) || (clusters.length === 1 && (await isToken(token, clusters[0])));
 }

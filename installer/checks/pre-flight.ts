@@ -211,7 +211,7 @@ export function listenedTo(group: AuditGroup): Verdict {
   );
 }
 
-/** Before the source `audit` is deployed; where nobody asks for it, whether it is there to be used instead of a URL. */
+/** Before the source `audit` is deployed; where it is not asked for, whether it could be used in place of a URL. */
 export const auditLog: Check = ({ cluster, auditGroup, wanted }) =>
   of(auditGroup, (group) => {
     if (listensTo(cluster, wanted)) return listenedTo(group);

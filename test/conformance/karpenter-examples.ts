@@ -5,10 +5,10 @@ import { loadManifests, ManifestError } from "#manifests/read.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
- * Reads the examples of Karpenter's AWS provider, and the NodePool and EC2NodeClass of its end-to-end tests, as the lab
- * and the commands read manifests: by the CRDs and by what admission refuses. They are read out of the Go module at run
- * time. Prints each refusal, and "N of N accepted" for each version; exits 1 when a manifest is refused that Karpenter's
- * own definitions take.
+ * Reads the examples of Karpenter's AWS provider, and the NodePool and EC2NodeClass of its end-to-end tests, as the
+ * lab and the commands read manifests: by the CRDs and by what admission refuses. They are read out of the Go module
+ * at run time. Prints each refusal, and "N of N accepted" for each version; exits 1 when a manifest is refused that
+ * Karpenter's own definitions take.
  *
  *     node test/conformance/karpenter-examples.ts [VERSION...]
  */

@@ -1,13 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { clusterToken } from "#adapters/lambda/path-token.ts";
 import { SCRAPED } from "#core/insight/metrics/registry.ts";
 import { METRICS, type MetricName, metricOf } from "#core/ports/metric-registry.ts";
 import { readTree } from "../architecture/source-tree.ts";
 
 const PAGE = readFileSync("docs/metrics-and-events.md", "utf8").split("\n## Events")[0] ?? "";
 const TYPES = { C: "counter", G: "gauge", O: "histogram" } as const;
-/** Names of metrics under `karpenter_` in Karpenter v1.14.1 and its AWS provider, and on their main branches. */
-const KARPENTERS = 73;
+/** Names of metrics under `karpenter_` in Karpenter v1.15.0 and its AWS provider v1.15.2. */
+const KARPENTERS = 79;
 
 const backticked = (cell: string) => [...cell.replaceAll(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? "");
 
@@ -67,4 +69,10 @@ it("code emits each metric of the registry", () => {
     .map(([, text]) => text);
   const silent = Object.keys(METRICS).filter((name) => !sources.some((text) => text.includes(`"${name}"`)));
   expect(silent).toEqual([]);
+});
+
+it("the command of the page makes the token of a cluster", () => {
+  const [line = ""] = /printf %s karpenter-serverless\/NAME \| openssl.*/.exec(PAGE) ?? [];
+  const made = execFileSync("sh", ["-c", line.replace("NAME", "prod")], { encoding: "utf8", env: { ...process.env, METRICS_TOKEN: "s3" } });
+  expect(made.trim()).toBe(clusterToken("s3", "prod"));
 });

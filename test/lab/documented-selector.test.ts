@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { playManifests } from "#lab/play.ts";
 import type { LabReport } from "#lab/report.ts";
+import { manifestProblems } from "#manifests/check.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const blocksOf = (page: string): readonly string[] =>
@@ -55,9 +56,17 @@ it("the node selector of docs/deploy.md keeps pods on the NodePool that it names
   expect([poolOf("kept-apart"), poolOf("other")]).toEqual(["my-nodepool", "preferred"]);
 });
 
+it("the budgets of docs/node-repair.md are those of a NodePool", () => {
+  const { disruption } = parse(blocksOf("docs/node-repair.md").find((block) => block.startsWith("disruption:")) ?? "");
+  const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
+  const pool = { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "default" } };
+  expect(disruption.budgets).toHaveLength(2);
+  expect(manifestProblems({ ...pool, spec: { disruption, template: { spec: { nodeClassRef, requirements: [] } } } })).toEqual([]);
+});
+
 it("each block of YAML of the documents is one that a test reads", () => {
   // By their first words: this test, health-checks.test.ts, prometheus.ts; recipes.test.ts reads all of its page.
-  const held = ["nodeSelector:", "resource.customizations.health.", "scrape_configs:"];
+  const held = ["disruption:\n  budgets:", "nodeSelector:", "resource.customizations.health.", "scrape_configs:"];
   const pages = ["README.md", ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []))];
   const others = pages
     .filter((page) => page !== "docs/recipes.md")

@@ -22,7 +22,7 @@ export interface Move {
 }
 
 /** Why a reason is held. Times in ms since the epoch. */
-export interface OpenCircuit {
+interface OpenCircuit {
   readonly until: number;
   /** How often in a row it has opened; each time it stays open for twice as long. */
   readonly trips: number;

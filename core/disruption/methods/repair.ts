@@ -126,13 +126,20 @@ const goesFirst = (
   terminateFirst: NonNullable<RepairOf["terminateFirst"]>,
 ): NonNullable<Decision["found"]> => ({ ...found, replacements: [], repair: { ...found.repair, terminateFirst } });
 
+/** What a node is repaired with. */
+interface RepairTools extends Pick<ConsolidationContext, "view" | "simulate" | "settings"> {
+  /** Names of all unhealthy nodes. */
+  readonly nodes: ReadonlySet<string>;
+  readonly counts: ReturnType<typeof countReplicas>;
+}
+
 /**
  * Karpenter's Repair: the first unhealthy node that the budgets allow and whose pods all schedule elsewhere, with any
  * number of replacements, which come first. A node that is not initialized runs nothing that a budget protects.
  * @param from those of the candidates that the disruption rate allows
  */
 export function repair(
-  { view, simulate, settings }: Pick<ConsolidationContext, "view" | "simulate" | "settings">,
+  context: Pick<ConsolidationContext, "view" | "simulate" | "settings">,
   { candidates, blocked: standing, nodes }: Unhealthy,
   from: ReadonlySet<Candidate>,
   budgets: ReadonlyMap<string, PoolBudget>,
@@ -140,37 +147,46 @@ export function repair(
 ): Decision {
   const budget = allowance(budgets);
   const blocked = [...standing];
-  const counts = countReplicas({ claims: view.snapshot.nodeClaims, records, commands });
   const eligible = candidates.length;
+  const counts = countReplicas({ claims: context.view.snapshot.nodeClaims, records, commands });
   for (const candidate of candidates.filter((one) => from.has(one))) {
-    const { name } = candidate.nodePool.metadata;
-    const { condition, reason, drainMs, reboots } = candidate.fault;
-    const found = { candidates: [candidate], repair: { condition, reason, drainMs } };
-    const stays = (why: Blocked): number => blocked.push({ node: candidate.node, nodeClaim: candidate.nodeClaim, blocked: why });
-    if (candidate.machine.initialized && !budget.take(name)) {
+    if (candidate.machine.initialized && !budget.take(candidate.nodePool.metadata.name)) {
       blocked.push(budgetSpent(candidate, "Unhealthy"));
       continue;
     }
-    if (reboots && settings.rebootForRepair && !isRebootedEnough(candidate.machine.record, view.now))
-      return { found: { ...found, replacements: [], repair: { ...found.repair, reboots } }, blocked, eligible };
-    if (isStatic(candidate.nodePool)) {
-      const replacement = staticReplacement(candidate, view, counts.get(name));
-      if (typeof replacement !== "string") return { found: { ...found, replacements: [replacement] }, blocked, eligible };
-      if (replacement !== "AtLimit") continue;
-      if (settings.terminateFirstRepair && isRefilled(candidate.nodePool))
-        return { found: goesFirst(found, "static-at-limit"), blocked, eligible };
-      stays({ reason: "StaticAtLimit", nodePool: name });
-      continue;
-    }
-    const trial = tryRemoval(view, [candidate], simulate, { settle: false, closed: nodes });
-    if (trial.unplaced.length > 0) {
-      const freed = settings.terminateFirstRepair ? tryWithOwnPlace(view, candidate, simulate, nodes) : undefined;
-      if (freed) return { found: { ...goesFirst(found, "no-reserved-capacity"), destinations: freed.destinations }, blocked, eligible };
-      stays({ reason: "PodsUnplaced", errors: trial.unplaced });
-      continue;
-    }
-    const { destinations } = trial;
-    return { found: { ...found, replacements: replacementsFor(candidate, trial), destinations }, blocked, eligible };
+    const repaired = repairOf(candidate, { ...context, nodes, counts });
+    if (repaired !== undefined && "candidates" in repaired) return { found: repaired, blocked, eligible };
+    if (repaired) blocked.push({ node: candidate.node, nodeClaim: candidate.nodeClaim, blocked: repaired });
   }
   return { blocked, eligible };
+}
+
+/** How one node is repaired, or why it stays; undefined where its NodePool needs no node in its place. */
+function repairOf(candidate: RepairCandidate, tools: RepairTools): NonNullable<Decision["found"]> | Blocked | undefined {
+  const { view, settings } = tools;
+  const { condition, reason, drainMs, reboots } = candidate.fault;
+  const found = { candidates: [candidate], repair: { condition, reason, drainMs } };
+  if (reboots && settings.rebootForRepair && !isRebootedEnough(candidate.machine.record, view.now))
+    return { ...found, replacements: [], repair: { ...found.repair, reboots } };
+  return isStatic(candidate.nodePool) ? staticRepair(candidate, found, tools) : replaced(candidate, found, tools);
+}
+
+type Found = Parameters<typeof goesFirst>[0];
+
+function staticRepair(candidate: RepairCandidate, found: Found, { view, settings, counts }: RepairTools) {
+  const { name } = candidate.nodePool.metadata;
+  const replacement = staticReplacement(candidate, view, counts.get(name));
+  if (typeof replacement !== "string") return { ...found, replacements: [replacement] };
+  if (replacement !== "AtLimit") return undefined;
+  if (settings.terminateFirstRepair && isRefilled(candidate.nodePool)) return goesFirst(found, "static-at-limit");
+  return { reason: "StaticAtLimit", nodePool: name } as const;
+}
+
+function replaced(candidate: RepairCandidate, found: Found, { view, simulate, settings, nodes }: RepairTools) {
+  const trial = tryRemoval(view, [candidate], simulate, { settle: false, closed: nodes });
+  const { destinations } = trial;
+  if (trial.unplaced.length === 0) return { ...found, replacements: replacementsFor(candidate, trial), destinations };
+  const freed = settings.terminateFirstRepair ? tryWithOwnPlace(view, candidate, simulate, nodes) : undefined;
+  if (freed) return { ...goesFirst(found, "no-reserved-capacity"), destinations: freed.destinations };
+  return { reason: "PodsUnplaced", errors: trial.unplaced } as const;
 }

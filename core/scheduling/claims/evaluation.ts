@@ -243,9 +243,8 @@ export class Evaluation {
   }
 
   /** Types of `within` that the claim could still be launched as with the pod. */
-  #types({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet, within = template.types): Bitset {
-    const from = within === template.types ? base : intersection(base, within);
-    return openTypes(template, from, set, this.#need, [...ports, ...podData.class.ports]);
+  #types({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet, within?: Bitset): Bitset {
+    return openTypes(template, within ? intersection(base, within) : base, set, this.#need, [...ports, ...podData.class.ports]);
   }
 
   /**

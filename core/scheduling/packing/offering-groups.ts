@@ -38,7 +38,7 @@ export interface OfferingGroup {
 }
 
 /** Offering groups of a packing problem. */
-export interface OfferingGroups {
+interface OfferingGroups {
   readonly groups: readonly OfferingGroup[];
   /** False when kinds may share nodes in more ways than there are groups. */
   readonly areAll: boolean;
@@ -76,22 +76,7 @@ function groupsOf(template: Template, kinds: readonly PlacementKind[], width: nu
     if (set === undefined) return [];
     return [{ kind, needs, set, types: template.table.admitted(set), offerings: offeringRequirementsOf(set.requirements) }];
   });
-  const byKinds = typesByKinds(template, own, width, allowed);
-  const byText = new Map<string, Priced>();
-  for (const { offering, prices } of template.table.offerings) {
-    const admitted = own.map(({ offerings }) => admits(offerings, offering));
-    for (const { served, types } of byKinds) {
-      const here = served.filter((at) => admitted[at]);
-      if (here.length === 0) continue;
-      const known = byText.get(here.join());
-      const lowest = known?.prices ?? new Float64Array(prices.length).fill(Number.POSITIVE_INFINITY);
-      if (known === undefined) byText.set(here.join(), { kinds: here, prices: lowest });
-      for (const type of types) {
-        const price = prices[type] ?? Number.POSITIVE_INFINITY;
-        if (price > 0 && price < (lowest[type] ?? 0)) lowest[type] = price;
-      }
-    }
-  }
+  const priced = pricedByKinds(template, own, typesByKinds(template, own, width, allowed));
   const labels = sharedLabels(own.map(({ set }) => set.requirements));
   // Labels have no price, so many groups have the same options.
   const known = new Map<string, readonly NodeOption[]>();
@@ -101,12 +86,41 @@ function groupsOf(template: Template, kinds: readonly PlacementKind[], width: nu
     known.set(text, options);
     return options;
   };
-  const groups = splitByLabels([...byText.values()], labels.sets).map(({ served, from }) => ({
+  const groups = splitByLabels(priced, labels.sets).map(({ served, from }) => ({
     template,
     kinds: served.map((at) => own[at]?.kind ?? 0),
     options: optionsOf(from),
   }));
   return { groups: groups.filter(({ options }) => options.length > 0), areAll: labels.areAll };
+}
+
+/** The lowest prices of the types that serve the same kinds in an offering. */
+function pricedByKinds(
+  { table }: Template,
+  kinds: readonly { readonly offerings: ReturnType<typeof offeringRequirementsOf> }[],
+  byKinds: ReturnType<typeof typesByKinds>,
+): readonly Priced[] {
+  const byText = new Map<string, Priced>();
+  for (const { offering, prices } of table.offerings) {
+    const admitted = kinds.map(({ offerings }) => admits(offerings, offering));
+    for (const { served, types } of byKinds) {
+      const here = served.filter((at) => admitted[at]);
+      if (here.length === 0) continue;
+      const text = here.join();
+      const known = byText.get(text) ?? { kinds: here, prices: new Float64Array(prices.length).fill(Number.POSITIVE_INFINITY) };
+      byText.set(text, known);
+      lower(known.prices, types, prices);
+    }
+  }
+  return [...byText.values()];
+}
+
+/** Takes over the prices of some types that are lower; free offerings have none. */
+function lower(lowest: Float64Array, types: readonly number[], prices: ArrayLike<number>): void {
+  for (const type of types) {
+    const price = prices[type] ?? Number.POSITIVE_INFINITY;
+    if (price > 0 && price < (lowest[type] ?? 0)) lowest[type] = price;
+  }
 }
 
 /** Groups whose kinds may share a node by their labels, each with the groups that it is part of. */

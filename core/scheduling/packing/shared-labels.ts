@@ -9,7 +9,7 @@ import type { Requirements } from "../../requirements/requirements.ts";
 const MAX_SETS = 64;
 
 /** Which kinds of pods may share a node of one pool, as far as labels decide that no instance type brings. */
-export interface SharedLabels {
+interface SharedLabels {
   /** Indexes of kinds that some values of all labels suit together, in rising order; none is a part of another. */
   readonly sets: readonly (readonly number[])[];
   /** False when further sets were left out. */

@@ -19,7 +19,7 @@ const BINDER = "system:serviceaccount:kube-system:persistent-volume-binder";
 const DETACH_MS = 3_000;
 
 /** The volumes of a pod, as kube-scheduler asks about them. */
-export interface VolumeRule {
+interface VolumeRule {
   /** Why the node cannot have the pod; undefined when it can. */
   refuses(node: Node): string | undefined;
   /** Binds the claims that wait for their first consumer. */
