@@ -113,6 +113,8 @@ export const GATES: Readonly<Record<Gate, string>> = {
   ReservedCapacity: "capacity reservations that an EC2NodeClass selects are used first, and other launches stay out of open ones",
   SpotToSpotConsolidation: "a spot node is replaced by a cheaper spot node (15 types to choose from, as Karpenter asks)",
   StaticCapacity: "NodePools with `replicas` are kept at that number; `kubectl scale nodepool`",
+  TerminateFirstDrift:
+    "a drifted node whose replacement has no place beside it, in a full capacity reservation or under `limits.nodes` of a static NodePool, goes first; without the gate it stays",
   TerminateFirstRepair:
     "an unhealthy node whose replacement has no place beside it, in a full capacity reservation or under `limits.nodes` of a static NodePool, goes first ([node repair](node-repair.md))",
 };

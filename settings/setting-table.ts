@@ -50,6 +50,7 @@ export const DEFAULT_GATES = {
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,
   StaticCapacity: false,
+  TerminateFirstDrift: false,
   TerminateFirstRepair: false,
 };
 

@@ -28,6 +28,8 @@ export interface DisruptionSettings extends CostSettings {
   readonly rebootForRepair?: boolean;
   /** An unhealthy node goes before its replacement where there is no room for both. False unless set. */
   readonly terminateFirstRepair?: boolean;
+  /** A drifted node goes before its replacement where there is no room for both. False unless set. */
+  readonly terminateFirstDrift?: boolean;
   /** Reconcile NodePools with `replicas` (Karpenter's feature gate StaticCapacity). False unless set. */
   readonly staticCapacity?: boolean;
 }

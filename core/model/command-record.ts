@@ -38,8 +38,6 @@ export interface RepairOf {
   readonly drainMs: number;
   /** The node is rebooted, and stays. */
   readonly reboots?: true;
-  /** Why the node goes before its replacement: there is no room for both. */
-  readonly terminateFirst?: "no-reserved-capacity" | "static-at-limit";
 }
 
 /**
@@ -69,6 +67,8 @@ export interface CommandRecord {
   readonly replacementClaims: readonly string[];
   /** What is wrong with the node of a repair. */
   readonly repair?: RepairOf;
+  /** Why the node goes before its replacement: there is no room for both. */
+  readonly terminateFirst?: "no-reserved-capacity" | "static-at-limit";
   /** USD. */
   readonly savingsPerHour: number;
   /** The best few other sets of nodes that were tried, and how many in all: for the history. */

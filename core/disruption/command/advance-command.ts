@@ -185,8 +185,7 @@ function order({ candidates }: CommandRecord, nodeClaim: string): number {
   return candidates.findIndex((candidate) => candidate.nodeClaim === nodeClaim);
 }
 
-function decisionCounts({ method, reason, decision, candidates, repair }: CommandRecord): readonly CommandAction[] {
-  const why = repair?.terminateFirst;
+function decisionCounts({ method, reason, decision, candidates, repair, terminateFirst: why }: CommandRecord): readonly CommandAction[] {
   const labels = {
     decision: repair?.reboots ? "reboot" : why ? "terminate-first" : decision,
     reason: reason.toLowerCase(),

@@ -43,6 +43,7 @@ export function newCommand(decided: {
   readonly destinations?: CommandRecord["destinations"];
   readonly onlyDestinations?: boolean;
   readonly repair?: RepairOf;
+  readonly terminateFirst?: NonNullable<CommandRecord["terminateFirst"]>;
   /** Every set of nodes that was tried. */
   readonly tried?: readonly Tried[];
 }): CommandRecord {
@@ -60,6 +61,7 @@ export function newCommand(decided: {
     ...(Object.keys(destinations).length > 0 && { destinations }),
     ...(onlyDestinations && { onlyDestinations }),
     ...(decided.repair && { repair: decided.repair }),
+    ...(decided.terminateFirst && { terminateFirst: decided.terminateFirst }),
     replacementClaims: [],
     // A reboot keeps the machine.
     savingsPerHour: decided.repair?.reboots ? 0 : savingsOf(candidates, replacements),

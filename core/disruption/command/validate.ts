@@ -59,11 +59,12 @@ function eligibleFor({ method }: CommandRecord, view: ClusterView, unhealthy: Un
   return unhealthy?.candidates ?? awake.filter(filterOf(method, view.now));
 }
 
-function isSimulatedAgain({ method, repair }: CommandRecord, candidates: readonly Candidate[], isOld: boolean): boolean {
+function isSimulatedAgain({ method, repair, terminateFirst }: CommandRecord, candidates: readonly Candidate[], isOld: boolean): boolean {
   if (method === "multi" || method === "single") return true;
-  if (method === "drift") return isOld;
   // What replaces a node of a static NodePool was not simulated, nor what follows a node that goes first or reboots.
-  if (repair === undefined || repair.reboots || repair.terminateFirst) return false;
+  if (terminateFirst) return false;
+  if (method === "drift") return isOld;
+  if (repair === undefined || repair.reboots) return false;
   return isOld && !candidates.some(({ nodePool }) => isStatic(nodePool));
 }
 

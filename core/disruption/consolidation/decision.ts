@@ -51,6 +51,8 @@ export interface Decision {
     readonly destinations?: Destinations;
     /** CommandRecord.repair. */
     readonly repair?: RepairOf;
+    /** CommandRecord.terminateFirst. */
+    readonly terminateFirst?: NonNullable<CommandRecord["terminateFirst"]>;
     /** CommandRecord.onlyDestinations. */
     readonly onlyDestinations?: boolean;
   };

@@ -8,6 +8,7 @@ import { budgetSpent, type Candidate } from "../cluster/candidate.ts";
 import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
+import { tryWithOwnPlace } from "./terminate-first.ts";
 
 /** When (ms) the claim's condition Drifted turned True; 0 when unknown. */
 function driftedSince({ machine }: Candidate): number {
@@ -47,7 +48,7 @@ export function replacementsFor({ moving }: Candidate, { newNodeClaims }: Remova
  * replacements at any price (karpenter: pkg/controllers/disruption/drift.go, Drift.ComputeCommands).
  */
 export function drift(
-  { view, simulate }: Pick<ConsolidationContext, "view" | "simulate">,
+  { view, simulate, settings }: Pick<ConsolidationContext, "view" | "simulate" | "settings">,
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
   outOfTime: () => boolean = () => false,
@@ -73,6 +74,8 @@ export function drift(
         eligible: eligible.length,
       };
     }
+    const first = settings.terminateFirstDrift ? tryWithOwnPlace(view, candidate, simulate) : undefined;
+    if (first) return { found: { candidates: [candidate], ...first }, blocked, eligible: eligible.length };
     blocked.push({ node, nodeClaim, blocked: { reason: "PodsUnplaced", errors: trial.unplaced } });
   }
   return { blocked, eligible: eligible.length };

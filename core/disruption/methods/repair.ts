@@ -1,4 +1,3 @@
-import type { RepairOf } from "../../model/command-record.ts";
 import { conditionOf, fromRfc3339 } from "../../model/conditions.ts";
 import type { Node } from "../../model/node.ts";
 import { type CommonFault, commonFaults, type Fault, faultsOf, tooManyUnhealthy } from "../../repair/health.ts";
@@ -120,12 +119,6 @@ function byAge(a: RepairCandidate, b: RepairCandidate): number {
   return a.fault.dueAt - b.fault.dueAt || a.disruptionCost - b.disruptionCost || (a.node < b.node ? -1 : 1);
 }
 
-/** The end of a node whose replacement is launched only afterwards, by provisioning. */
-const goesFirst = (
-  found: { readonly candidates: readonly Candidate[]; readonly repair: RepairOf },
-  terminateFirst: NonNullable<RepairOf["terminateFirst"]>,
-): NonNullable<Decision["found"]> => ({ ...found, replacements: [], repair: { ...found.repair, terminateFirst } });
-
 /** What a node is repaired with. */
 interface RepairTools extends Pick<ConsolidationContext, "view" | "simulate" | "settings"> {
   /** Names of all unhealthy nodes. */
@@ -171,14 +164,14 @@ function repairOf(candidate: RepairCandidate, tools: RepairTools): NonNullable<D
   return isStatic(candidate.nodePool) ? staticRepair(candidate, found, tools) : replaced(candidate, found, tools);
 }
 
-type Found = Parameters<typeof goesFirst>[0];
+type Found = Pick<NonNullable<Decision["found"]>, "candidates" | "repair">;
 
 function staticRepair(candidate: RepairCandidate, found: Found, { view, settings, counts }: RepairTools) {
   const { name } = candidate.nodePool.metadata;
   const replacement = staticReplacement(candidate, view, counts.get(name));
   if (typeof replacement !== "string") return { ...found, replacements: [replacement] };
   if (replacement !== "AtLimit") return undefined;
-  if (settings.terminateFirstRepair && isRefilled(candidate.nodePool)) return goesFirst(found, "static-at-limit");
+  if (settings.terminateFirstRepair && isRefilled(candidate.nodePool)) return { ...found, replacements: [], terminateFirst: "static-at-limit" } as const;
   return { reason: "StaticAtLimit", nodePool: name } as const;
 }
 
@@ -187,6 +180,6 @@ function replaced(candidate: RepairCandidate, found: Found, { view, simulate, se
   const { destinations } = trial;
   if (trial.unplaced.length === 0) return { ...found, replacements: replacementsFor(candidate, trial), destinations };
   const freed = settings.terminateFirstRepair ? tryWithOwnPlace(view, candidate, simulate, nodes) : undefined;
-  if (freed) return { ...goesFirst(found, "no-reserved-capacity"), destinations: freed.destinations };
+  if (freed) return { ...found, ...freed };
   return { reason: "PodsUnplaced", errors: trial.unplaced } as const;
 }

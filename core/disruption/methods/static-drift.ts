@@ -1,3 +1,4 @@
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { affordable } from "../../static-capacity/affordable.ts";
 import { isStatic, staticClaim } from "../../static-capacity/claim.ts";
@@ -10,6 +11,7 @@ import type { ClusterView } from "../cluster/view.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import type { DisruptionInput } from "../consolidation/input.ts";
 import { byUrgency, isDriftCandidate } from "./drift.ts";
+import { isRefilled, withOwnPlace } from "./terminate-first.ts";
 
 /**
  * Karpenter's StaticDrift: the first drifted node of a static NodePool that the budget allows, replaced by one node.
@@ -21,7 +23,7 @@ export function staticDrift(
   view: ClusterView,
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
-  { commands, records }: Pick<DisruptionInput, "commands" | "records">,
+  { commands, records, settings }: Pick<DisruptionInput, "commands" | "records" | "settings">,
 ): Decision {
   const eligible = candidates.filter((candidate) => isStatic(candidate.nodePool) && isDriftCandidate(candidate)).sort(byUrgency);
   if (eligible.length === 0) return { blocked: [], eligible: 0 };
@@ -32,15 +34,39 @@ export function staticDrift(
     const { nodePool } = candidate;
     const { name } = nodePool.metadata;
     const replacement = staticReplacement(candidate, view, counts.get(name));
-    if (replacement === "Surplus" || replacement === "AtLimit") continue;
+    const terminateFirst = settings.terminateFirstDrift ? whyFirst(candidate, view, counts.get(name), replacement) : undefined;
+    if (replacement === "AtLimit" && !terminateFirst) {
+      const { node, nodeClaim } = candidate;
+      blocked.push({ node, nodeClaim, blocked: { reason: "StaticAtLimit", nodePool: name } });
+    }
+    if (replacement === "Surplus" || (replacement === "AtLimit" && !terminateFirst)) continue;
     if (!budget.take(name)) {
       blocked.push(budgetSpent(candidate, "Drifted"));
       continue;
     }
-    if (replacement !== "Unplanned")
+    if (terminateFirst) return { found: { candidates: [candidate], replacements: [], terminateFirst }, blocked, eligible: eligible.length };
+    if (typeof replacement !== "string")
       return { found: { candidates: [candidate], replacements: [replacement] }, blocked, eligible: eligible.length };
   }
   return { blocked, eligible: eligible.length };
+}
+
+/**
+ * Why a node of a static pool goes before its replacement, which the pool then launches: there is no room for both
+ * under `limits.nodes`, or in the only capacity reservations that it may use. Undefined where it need not, or where
+ * nothing would follow it.
+ */
+function whyFirst(
+  candidate: Candidate,
+  { snapshot }: ClusterView,
+  count: ReplicaCount | undefined,
+  replacement: ReturnType<typeof staticReplacement>,
+): CommandRecord["terminateFirst"] {
+  if (!isRefilled(candidate.nodePool)) return undefined;
+  if (replacement === "AtLimit") return "static-at-limit";
+  const freed = replacement === "Unplanned" ? withOwnPlace(snapshot, candidate) : undefined;
+  const follows = freed && typeof staticReplacement(candidate, { snapshot: freed }, count) !== "string";
+  return follows ? "no-reserved-capacity" : undefined;
 }
 
 /**
@@ -49,7 +75,7 @@ export function staticDrift(
  */
 export function staticReplacement(
   { node, nodePool }: Candidate,
-  { snapshot }: ClusterView,
+  { snapshot }: Pick<ClusterView, "snapshot">,
   count: ReplicaCount = { active: [], deleting: 0, beingReplaced: 0 },
 ): PlannedNodeClaim | "Surplus" | "AtLimit" | "Unplanned" {
   if (count.active.length > (nodePool.spec.replicas ?? 0)) return "Surplus";

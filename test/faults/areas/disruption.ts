@@ -1011,6 +1011,32 @@ export const FAULTS: readonly Fault[] = [
     within: REPAIR,
   },
   {
+    name: "terminate-first-drift-unasked",
+    rule: "a drifted node goes before its replacement only under TerminateFirstDrift",
+    edits: [
+      {
+        file: "core/disruption/methods/drift.ts",
+        find: "const first = settings.terminateFirstDrift ?",
+        replace: "const first = settings.cluster ?",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/disruption/methods/terminate-first-drift.test.ts"],
+  },
+  {
+    name: "terminate-first-drift-of-all",
+    rule: "a drifted node of a static NodePool at limits.nodes goes first only under TerminateFirstDrift",
+    edits: [
+      {
+        file: "core/disruption/methods/static-drift.ts",
+        find: "settings.terminateFirstDrift ?",
+        replace: "settings.cluster ?",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/disruption/methods/static-drift.test.ts"],
+  },
+  {
     name: "terminate-first-without-refill",
     rule: "a node of a static NodePool goes first only where another one follows",
     edits: [

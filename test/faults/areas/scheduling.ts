@@ -322,13 +322,39 @@ export const FAULTS: readonly Fault[] = [
     within: WEIGHTS_AND_LIMITS,
   },
   {
+    name: "min-values-of-excluded-values",
+    rule: "minValues count no zone that the pod excludes",
+    edits: [
+      {
+        file: "core/scheduling/claims/min-values.ts",
+        find: "return item === undefined ? values :",
+        replace: "return item !== undefined ? values :",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/scheduling/solve.test.ts"],
+  },
+  {
+    name: "volumes-without-limit",
+    rule: "a new node gets no more volumes than its type attaches",
+    edits: [
+      {
+        file: "core/scheduling/tables/resource-columns.ts",
+        find: "volumeLimit * 1000",
+        replace: "volumeLimit * 1_000_000",
+      },
+    ],
+    foundBy: "unit",
+    within: ["test/core/scheduling/solve.test.ts"],
+  },
+  {
     name: "limits-keep-min-values",
     rule: "minValues hold when claims are cut",
     edits: [
       {
         file: "core/scheduling/claims/limits.ts",
         find: "return [cheapest, ...neededForMinValues(template, possible, set)];",
-        replace: "return [cheapest, ...neededForMinValues(template, possible.slice(0, 0))];",
+        replace: "return [cheapest, ...neededForMinValues(template, possible.slice(0, 0), set)];",
       },
     ],
     foundBy: "unit",

@@ -206,7 +206,7 @@ describe("under TerminateFirstRepair", () => {
     const pools = [{ ...nodePool("default", {}, { replicas: 10, limits: { nodes: "10" } }), ...pool }];
     const decided = plan(ten({ pools }), faults, settings);
     expect(decision(decided)).toBe(want);
-    if (want) expect(decided.command).toMatchObject({ replacements: [], repair: { terminateFirst: "static-at-limit" } });
+    if (want) expect(decided.command).toMatchObject({ replacements: [], terminateFirst: "static-at-limit" });
   });
 
   /** Only reserved capacity suits the pods, and nothing of the reservation is left. */
@@ -228,7 +228,7 @@ describe("under TerminateFirstRepair", () => {
   }
 
   it("a node of a full reservation goes first, and of one that is not full after its replacement", () => {
-    expect(reserved(0, true).command).toMatchObject({ decision: "delete", repair: { terminateFirst: "no-reserved-capacity" } });
+    expect(reserved(0, true).command).toMatchObject({ decision: "delete", terminateFirst: "no-reserved-capacity" });
     expect(reserved(1, true).command).toMatchObject({ decision: "replace", repair: { condition: "KernelReady" } });
     expect(reserved(0, false).command).toBeUndefined();
   });
