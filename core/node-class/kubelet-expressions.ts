@@ -12,7 +12,7 @@ export const RESERVED_FIELDS = ["kubeReserved", "systemReserved"] as const;
  * What an expression in spec.kubelet may name, as EC2 states it for the instance type; `max_pods` is the limit that
  * follows from maxPods, else the default (karpenter-provider-aws: pkg/cel/environment.go, InstanceTypeVars).
  */
-export interface TypeVariables {
+interface TypeVariables {
   readonly vcpus: number;
   readonly memory_mib: number;
   readonly default_enis: number;
@@ -42,16 +42,22 @@ export function expressionsOf(kubelet: unknown): readonly (readonly [path: strin
 }
 
 /** The value of an expression, a whole number of 64 bits. Throws CelError, or RangeError when it takes too long. */
-export type Evaluate = (variables: TypeVariables) => bigint;
+export type Evaluate = (variables: CelVariables) => bigint;
 
 /** Reads an expression and checks its types. Throws CelError. */
 export function compileKubeletExpression(text: string): Evaluate {
   const { type, evaluate } = compileExpression(text, VARIABLES);
   if (type !== "int" && type !== "double") throw new CelError("it must give an int or a double");
-  return (variables) => whole(evaluate(new Map(Object.entries(variables).map(([name, value]) => [name, celValue(value)]))));
+  return (variables) => whole(evaluate(variables));
 }
 
-const celValue = (value: number | string): Value => (typeof value === "number" ? BigInt(value) : value);
+/** Variables as the expressions of one instance type read them. */
+export type CelVariables = ReadonlyMap<string, Value>;
+
+export const celVariables = (variables: TypeVariables): CelVariables =>
+  new Map(
+    Object.entries(variables).map(([name, value]: [string, number | string]) => [name, typeof value === "number" ? BigInt(value) : value]),
+  );
 
 /** Go cuts off what follows the point; on the machines that Karpenter runs on, a double of more bits becomes -2^63. */
 function whole(value: Value): bigint {

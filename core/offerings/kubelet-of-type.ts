@@ -3,13 +3,13 @@ import { listed } from "../lib/listed.ts";
 import type { EC2NodeClassSpec, KubeletConfiguration } from "../model/node-class.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import {
+  type CelVariables,
+  celVariables,
   compileKubeletExpression,
   type Evaluate,
   expressionsOf,
-  isExpression,
   RESERVED_FIELDS,
   reservedQuantity,
-  type TypeVariables,
   withoutExpressions,
 } from "../node-class/kubelet-expressions.ts";
 import { podLimit } from "./capacity.ts";
@@ -34,7 +34,7 @@ export function kubeletOfTypes(spec: EC2NodeClassSpec, reservedEnis: number): (t
   const expressions = expressionsOf(kubelet);
   if (kubelet === undefined || expressions.length === 0) return () => ({ ...(kubelet && { kubelet }) });
   const fixed = withoutExpressions(kubelet);
-  const evaluate = evaluator();
+  const evaluate = evaluator(new Map(expressions));
   return (type) => {
     try {
       return { kubelet: resolved(kubelet, fixed, (own) => variablesOf(type, { ...spec, kubelet: own }, reservedEnis), evaluate) };
@@ -78,18 +78,20 @@ interface KubeletFailures {
   readonly message: string;
 }
 
-/** Evaluates an expression, and says which one failed. */
-type EvaluateField = (path: string, text: string, variables: TypeVariables) => bigint;
+/** The value of the expression of a field, undefined when it has none. Throws CelError that says which one failed. */
+type EvaluateField = (path: string, variables: () => CelVariables) => bigint | undefined;
 
-function evaluator(): EvaluateField {
+function evaluator(expressions: ReadonlyMap<string, string>): EvaluateField {
   const compiled = new Map<string, Evaluate>();
-  return (path, text, variables) => {
+  return (path, variables) => {
+    const text = expressions.get(path);
+    if (text === undefined) return undefined;
     const failure = (why: string): CelError => new CelError(`${path} (${text.slice(0, 60)}): ${why}`);
     let value: bigint;
     try {
       const run = compiled.get(text) ?? compileKubeletExpression(text);
       compiled.set(text, run);
-      value = run(variables);
+      value = run(variables());
     } catch (error) {
       if (error instanceof CelError || error instanceof RangeError) throw failure(error.message);
       throw error;
@@ -102,38 +104,39 @@ function evaluator(): EvaluateField {
 function resolved(
   kubelet: KubeletConfiguration,
   fixed: KubeletConfiguration,
-  variablesFor: (kubelet: KubeletConfiguration) => TypeVariables,
+  variablesFor: (kubelet: KubeletConfiguration) => CelVariables,
   evaluate: EvaluateField,
 ): KubeletConfiguration {
-  const { maxPods } = kubelet;
   const made: { -readonly [Field in keyof KubeletConfiguration]: KubeletConfiguration[Field] } = { ...fixed };
-  if (typeof maxPods === "string") {
-    const value = evaluate("spec.kubelet.maxPods", maxPods, variablesFor(fixed));
-    if (value > MAX_INT32) throw new CelError(`spec.kubelet.maxPods (${maxPods.slice(0, 60)}): the value has more than 32 bits`);
-    made.maxPods = Number(value);
+  const maxPods = evaluate("spec.kubelet.maxPods", () => variablesFor(fixed));
+  if (maxPods !== undefined && maxPods > MAX_INT32) {
+    throw new CelError(`spec.kubelet.maxPods (${String(kubelet.maxPods).slice(0, 60)}): the value has more than 32 bits`);
   }
-  let variables: TypeVariables | undefined;
+  if (maxPods !== undefined) made.maxPods = Number(maxPods);
+  let variables: CelVariables | undefined;
+  const present = (): CelVariables => {
+    variables ??= variablesFor(made);
+    return variables;
+  };
   for (const field of RESERVED_FIELDS) {
     const reserved = kubelet[field];
     if (reserved === undefined) continue;
     const entries = Object.entries(reserved).map(([resource, amount]) => {
-      const text = String(amount);
-      if (!isExpression(text)) return [resource, amount] as const;
-      variables ??= variablesFor(made);
-      return [resource, reservedQuantity(resource, evaluate(`spec.kubelet.${field}[${resource}]`, text, variables))] as const;
+      const value = evaluate(`spec.kubelet.${field}[${resource}]`, present);
+      return [resource, value === undefined ? amount : reservedQuantity(resource, value)] as const;
     });
     made[field] = Object.fromEntries(entries);
   }
   return made;
 }
 
-function variablesOf(type: CatalogueType, spec: EC2NodeClassSpec, reservedEnis: number): TypeVariables {
-  return {
+function variablesOf(type: CatalogueType, spec: EC2NodeClassSpec, reservedEnis: number): CelVariables {
+  return celVariables({
     vcpus: type.cpu,
     memory_mib: type.memoryMib,
     default_enis: type.enis,
     ips_per_eni: type.ipv4PerEni,
     max_pods: podLimit(type, spec, FAMILIES[amiFamilyOf(spec)], reservedEnis),
     instance_type: type.name,
-  };
+  });
 }

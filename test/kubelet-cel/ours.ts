@@ -1,5 +1,5 @@
 import { CelError } from "#core/cel/tokens.ts";
-import { compileKubeletExpression, isExpression, reservedQuantity } from "#core/node-class/kubelet-expressions.ts";
+import { celVariables, compileKubeletExpression, isExpression, reservedQuantity } from "#core/node-class/kubelet-expressions.ts";
 import type { Result, TypeRow } from "./karpenter.ts";
 
 /** What this project makes of an expression, in the form of Karpenter's answer. */
@@ -19,7 +19,7 @@ export function ourAnswer(
 function resultOf(text: string, evaluate: ReturnType<typeof compileKubeletExpression>, row: TypeRow): Result {
   const [instance_type, vcpus, memory_mib, default_enis, ips_per_eni, max_pods] = row;
   try {
-    const value = evaluate({ vcpus, memory_mib, default_enis, ips_per_eni, max_pods, instance_type });
+    const value = evaluate(celVariables({ vcpus, memory_mib, default_enis, ips_per_eni, max_pods, instance_type }));
     const quantity = (resource: string): string => (!isExpression(text) ? text : value < 0n ? "" : reservedQuantity(resource, value));
     return [String(value), quantity("cpu"), quantity("memory"), quantity("ephemeral-storage")];
   } catch (error) {
