@@ -74,7 +74,7 @@ const NO_PROCESS = "functions are started for each event and end with it; no pro
  */
 export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   AWS_FEATURE_GATES:
-    "NodeClassCEL needs no gate: expressions in `spec.kubelet` are always evaluated; DRANVIDIAGPU, DRAEFA and RebootForRepair are not here yet",
+    "NodeClassCEL needs no gate: expressions in `spec.kubelet` are always evaluated; RebootForRepair is a gate of FEATURE_GATES here; DRANVIDIAGPU and DRAEFA are not here yet",
   CPU_REQUESTS: "it sizes a controller's worker pool; here each claim has an invocation, and infra/functions.ts says how many run at once",
   DISABLE_CLUSTER_STATE_OBSERVABILITY:
     "gauges of single nodes and pods are not sent to CloudWatch, which would charge for each; the function that Prometheus reads computes them, and only a deployment with scrape has it",
