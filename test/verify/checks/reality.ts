@@ -206,7 +206,7 @@ export const REALITY: Group = {
     {
       name: "hand-over",
       answers:
-        "does the real Karpenter v1.14.1 hand its nodes to the functions and get them back, with pods running and no machine replaced; does `upgrade` bring an older release to this one? `--keep` keeps the logs",
+        "does the real Karpenter v1.15.2 hand its nodes to the functions and get them back, with pods running and no machine replaced; does `upgrade` bring an older release to this one? `--keep` keeps the logs",
       file: "test/hand-over/run.ts",
       takes: "[karpenter|upgrade] [--keep]",
       minutes: 10,
