@@ -171,7 +171,8 @@ function staticRepair(candidate: RepairCandidate, found: Found, { view, settings
   const replacement = staticReplacement(candidate, view, counts.get(name));
   if (typeof replacement !== "string") return { ...found, replacements: [replacement] };
   if (replacement !== "AtLimit") return undefined;
-  if (settings.terminateFirstRepair && isRefilled(candidate.nodePool)) return { ...found, replacements: [], terminateFirst: "static-at-limit" } as const;
+  if (settings.terminateFirstRepair && isRefilled(candidate.nodePool))
+    return { ...found, replacements: [], terminateFirst: "static-at-limit" } as const;
   return { reason: "StaticAtLimit", nodePool: name } as const;
 }
 

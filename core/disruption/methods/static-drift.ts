@@ -31,24 +31,28 @@ export function staticDrift(
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
   for (const candidate of eligible) {
-    const { nodePool } = candidate;
+    const { node, nodeClaim, nodePool } = candidate;
     const { name } = nodePool.metadata;
-    const replacement = staticReplacement(candidate, view, counts.get(name));
-    const terminateFirst = settings.terminateFirstDrift ? whyFirst(candidate, view, counts.get(name), replacement) : undefined;
-    if (replacement === "AtLimit" && !terminateFirst) {
-      const { node, nodeClaim } = candidate;
-      blocked.push({ node, nodeClaim, blocked: { reason: "StaticAtLimit", nodePool: name } });
-    }
-    if (replacement === "Surplus" || (replacement === "AtLimit" && !terminateFirst)) continue;
-    if (!budget.take(name)) {
-      blocked.push(budgetSpent(candidate, "Drifted"));
-      continue;
-    }
-    if (terminateFirst) return { found: { candidates: [candidate], replacements: [], terminateFirst }, blocked, eligible: eligible.length };
-    if (typeof replacement !== "string")
-      return { found: { candidates: [candidate], replacements: [replacement] }, blocked, eligible: eligible.length };
+    const move = moveOf(candidate, view, counts.get(name), settings);
+    if (move === "AtLimit") blocked.push({ node, nodeClaim, blocked: { reason: "StaticAtLimit", nodePool: name } });
+    if (move === "AtLimit" || move === "Surplus") continue;
+    if (!budget.take(name)) blocked.push(budgetSpent(candidate, "Drifted"));
+    else if (typeof move !== "string") return { found: { candidates: [candidate], ...move }, blocked, eligible: eligible.length };
   }
   return { blocked, eligible: eligible.length };
+}
+
+/** How a node of a static pool is replaced, or why it is not. */
+function moveOf(
+  candidate: Candidate,
+  view: ClusterView,
+  count: ReplicaCount | undefined,
+  { terminateFirstDrift = false }: Pick<DisruptionInput["settings"], "terminateFirstDrift">,
+): Omit<NonNullable<Decision["found"]>, "candidates"> | Extract<ReturnType<typeof staticReplacement>, string> {
+  const replacement = staticReplacement(candidate, view, count);
+  const terminateFirst = terminateFirstDrift ? whyFirst(candidate, view, count, replacement) : undefined;
+  if (terminateFirst) return { replacements: [], terminateFirst };
+  return typeof replacement === "string" ? replacement : { replacements: [replacement] };
 }
 
 /**
