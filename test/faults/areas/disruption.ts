@@ -873,8 +873,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/methods/repair.ts",
-        find: "candidate.machine.initialized && !budget.take(name)",
-        replace: "candidate.machine.initialized && budget.left(name) < -9",
+        find: "candidate.machine.initialized && !budget.take(candidate.nodePool.metadata.name)",
+        replace: "candidate.machine.initialized && budget.left(candidate.nodePool.metadata.name) < -9",
       },
     ],
     foundBy: "unit",
@@ -1133,8 +1133,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/lifecycle/reboot.ts",
-        find: "if (view.now > issuedAt + RECOVERY_MS)",
-        replace: "if (view.now > issuedAt + 9 * RECOVERY_MS)",
+        find: "if (view.now > issuedAtOf(claim) + RECOVERY_MS)",
+        replace: "if (view.now > issuedAtOf(claim) + 9 * RECOVERY_MS)",
       },
     ],
     foundBy: "unit",
