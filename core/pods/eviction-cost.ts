@@ -1,10 +1,12 @@
 import type { Pod } from "../model/pod.ts";
 
+const DISRUPTION_COST = "karpenter.sh/disruption-cost";
 const POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 
-function deletionCost(pod: Pod): number {
-  const text = pod.metadata.annotations?.[POD_DELETION_COST];
-  // A value that does not parse counts as unset, as for the ReplicaSet controller.
+/** What a user says of the pod; the cost of its deletion counts where that of its disruption is not given. */
+function statedCost({ metadata: { annotations = {} } }: Pod): number {
+  const text = annotations[DISRUPTION_COST] ?? annotations[POD_DELETION_COST];
+  // A value that does not parse counts as 0, as for the ReplicaSet controller.
   return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : 0;
 }
 
@@ -13,7 +15,7 @@ function deletionCost(pod: Pod): number {
  * (karpenter: pkg/utils/disruption/disruption.go, EvictionCost).
  */
 export function evictionCost(pod: Pod): number {
-  const cost = 1 + deletionCost(pod) / 2 ** 27 + (pod.spec.priority ?? 0) / 2 ** 25;
+  const cost = 1 + statedCost(pod) / 2 ** 27 + (pod.spec.priority ?? 0) / 2 ** 25;
   return Math.min(10, Math.max(-10, cost));
 }
 

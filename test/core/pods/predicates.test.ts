@@ -127,6 +127,14 @@ it("the eviction cost grows with priority and deletion cost, within bounds", () 
   expect(evictionCost(pod({ spec: { priority: 2_000_000_000 } }))).toBe(10);
 });
 
+it("the annotation disruption-cost goes before pod-deletion-cost, also where it does not parse", () => {
+  const costing = (cost: string): number => {
+    const annotations = { "karpenter.sh/disruption-cost": cost, "controller.kubernetes.io/pod-deletion-cost": "134217728" };
+    return evictionCost(pod({ metadata: { annotations } }));
+  };
+  expect([costing("-67108864"), costing("dear")]).toEqual([0.5, 1]);
+});
+
 it.for([
   { name: "none", pdbs: [], want: undefined },
   { name: "one that allows an eviction", pdbs: [pdb("a", {}, 1)], want: undefined },
