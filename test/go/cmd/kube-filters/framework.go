@@ -126,10 +126,15 @@ type cluster struct {
 	byName map[string]*framework.NodeInfo
 }
 
-func (c *cluster) NodeInfos() fwk.NodeInfoLister           { return c }
-func (c *cluster) StorageInfos() fwk.StorageInfoLister     { return c }
-func (c *cluster) PodGroupStates() fwk.PodGroupStateLister { return nil }
-func (c *cluster) List() ([]fwk.NodeInfo, error)           { return c.infos, nil }
+func (c *cluster) NodeInfos() fwk.NodeInfoLister       { return c }
+func (c *cluster) StorageInfos() fwk.StorageInfoLister { return c }
+func (c *cluster) List() ([]fwk.NodeInfo, error)       { return c.infos, nil }
+
+// Gangs are not judged.
+func (c *cluster) PodGroups() fwk.PodGroupLister                             { return nil }
+func (c *cluster) PodGroupStates() fwk.PodGroupStateLister                   { return nil }
+func (c *cluster) CompositePodGroups() fwk.CompositePodGroupLister           { return nil }
+func (c *cluster) CompositePodGroupStates() fwk.CompositePodGroupStateLister { return nil }
 
 func (c *cluster) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 	return c.having(func(info fwk.NodeInfo) bool { return len(info.GetPodsWithAffinity()) > 0 }), nil
@@ -137,6 +142,10 @@ func (c *cluster) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 
 func (c *cluster) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	return c.having(func(info fwk.NodeInfo) bool { return len(info.GetPodsWithRequiredAntiAffinity()) > 0 }), nil
+}
+
+func (c *cluster) HavePodsWithRequiredNonHostScopedAntiAffinityList() ([]fwk.NodeInfo, error) {
+	return c.having(func(info fwk.NodeInfo) bool { return len(info.GetPodsWithRequiredNonHostScopedAntiAffinity()) > 0 }), nil
 }
 
 func (c *cluster) having(is func(fwk.NodeInfo) bool) []fwk.NodeInfo {
