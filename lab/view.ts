@@ -8,7 +8,7 @@ import { disruptionSettings } from "#functions/disruption/settings.ts";
 import type { Settings } from "#functions/shared/cluster-deps.ts";
 import { readClusterState } from "#functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
-import type { Recorder } from "./play.ts";
+import type { Recorder } from "./virtual-time.ts";
 import type { TimelineEntry } from "./render.ts";
 
 /**

@@ -4,7 +4,7 @@
 
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Document, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml";
 import { type Json, type Path, textAt } from "#core/lib/json.ts";
 import { ownValue } from "#core/lib/own-value.ts";
 import { PROGRAM } from "#settings/program.ts";
@@ -12,6 +12,7 @@ import { readText } from "#terminal/bounded-file.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
 import { fieldPath } from "./schema.ts";
+import { HELM, isSomethingElse, JINJA, placeholderProblems, templateExpression } from "./templates.ts";
 import { documentValue, textProblem, withoutNulls } from "./yaml.ts";
 
 /** An object of a manifest, and its place. */
@@ -215,37 +216,6 @@ function readManifests(file: string, source: string, reading: Reading, isNamed: 
   return parsed.flatMap((document, i) => readDocument({ file, document, number: i + 1, lines, problems }));
 }
 
-/** A document that can be read, is not empty, and was not meant as a Kubernetes object. */
-function isSomethingElse({ errors, contents }: Document.Parsed): boolean {
-  const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
-  return errors.length === 0 && !isEmpty && !(isMap(contents) && (contents.has("apiVersion") || contents.has("kind")));
-}
-
-const HELM = "Helm template; render it with `helm template` and give its output instead";
-const JINJA = "Jinja template; render it and give its output instead";
-
-/**
- * The offset of the first `{{ expression }}` of a template: YAML reads it as a map with a map for a key, or refuses the
- * line. Undefined without one.
- */
-function templateExpression(document: Document.Parsed, text: string): number | undefined {
-  const at = document.errors[0]?.pos[0];
-  if (at !== undefined) {
-    const start = text.lastIndexOf("\n", at - 1) + 1;
-    const [line = ""] = text.slice(start).split("\n");
-    return /\{\{.*\}\}/.test(line) ? start : undefined;
-  }
-  let found: number | undefined;
-  visit(document, {
-    Pair(_, { key }) {
-      if (!isCollection(key)) return undefined;
-      found = key.range?.[0];
-      return visit.BREAK;
-    },
-  });
-  return found;
-}
-
 interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
@@ -322,27 +292,4 @@ function sentence(path: Path, message: string): string {
   return name === "" || path[0] === "apiVersion" || path[0] === "kind" || (path.length === 1 && message.startsWith("spec."))
     ? message
     : `${name} ${message}`;
-}
-
-/** Fields that may hold placeholders of their own, such as scripts. In any other field a placeholder is an error. */
-const SCRIPTS = new Set(["userData", "data", "stringData", "args", "command", "env", "annotations"]);
-
-/** `<<NAME>>` and `<<<NAME>>>`, but not the `<<EOF >>file` of a script. */
-const BRACKETED = /<<<?[A-Za-z_][\w.-]*(?: [\w.-]+)*>>>?/;
-
-function placeholderProblems(value: unknown, path: Path = []): readonly { path: Path; message: string }[] {
-  if (typeof value === "string") {
-    const name = /\$\{([A-Za-z_]\w*)\}/.exec(value)?.[1];
-    if (name !== undefined)
-      return [{ path, message: `holds the placeholder \${${name}}; set the environment variable ${name}, or write the value` }];
-    const [written] = BRACKETED.exec(value) ?? /^\$[A-Z][A-Z0-9_]*$/.exec(value) ?? [];
-    if (written === undefined) return [];
-    const [, variable] = /^<<(\w+)>>$/.exec(written) ?? [];
-    const fix = variable === undefined ? "write the value in its place" : `set the environment variable ${variable}, or write the value`;
-    return [{ path, message: `holds the placeholder ${written}; ${fix}` }];
-  }
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) =>
-    SCRIPTS.has(key) ? [] : placeholderProblems(item, [...path, Array.isArray(value) ? Number(key) : key]),
-  );
 }

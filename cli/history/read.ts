@@ -2,7 +2,8 @@ import { machineOf } from "#core/history/claim-entries.ts";
 import { inOrder } from "#core/history/keys.ts";
 import { readStays, type Stays, staysDocument } from "#core/history/stays.ts";
 import { waitedWith } from "#core/history/waiting.ts";
-import type { Disrupted, HistoryEntry, HistoryMachine, HistoryRange, PodsNominated, PodsWaited } from "#core/model/history-entry.ts";
+import type { Disrupted, HistoryEntry, HistoryMachine, PodsNominated, PodsWaited } from "#core/model/history-entry.ts";
+import type { HistoryRange } from "#core/model/history-range.ts";
 import type { NodeClaimRecord } from "#core/model/node-claim-record.ts";
 import type { HistorySource } from "./source.ts";
 

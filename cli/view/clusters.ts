@@ -11,7 +11,8 @@ import type {
   SceneFigures,
   ViewIndex,
 } from "#core/insight/overview/types.ts";
-import type { HistoryEntry, HistoryRange } from "#core/model/history-entry.ts";
+import type { HistoryEntry } from "#core/model/history-entry.ts";
+import type { HistoryRange } from "#core/model/history-range.ts";
 import { disruptionSettings } from "#functions/disruption/settings.ts";
 import type { Settings } from "#settings/setting-table.ts";
 import { sentenceOf } from "#terminal/input-error.ts";

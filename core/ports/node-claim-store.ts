@@ -1,5 +1,6 @@
 import type { CommandRecord } from "../model/command-record.ts";
-import type { HistoryEntry, HistoryRange } from "../model/history-entry.ts";
+import type { HistoryEntry } from "../model/history-entry.ts";
+import type { HistoryRange } from "../model/history-range.ts";
 import type { GroupMember, LaunchGroup } from "../model/launch-group.ts";
 import type { Lease } from "../model/lease.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";

@@ -12,7 +12,7 @@ import type { EC2NodeClass } from "../model/node-class.ts";
 import { nodeOwners } from "../model/node-owner.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { withoutNulls } from "../model/nulls.ts";
-import type { Container, Pod } from "../model/pod.ts";
+import type { Pod } from "../model/pod.ts";
 import { admittedSpec, podRequests } from "../model/pod-requests.ts";
 import { amountProblem, resourcesProblem } from "../model/quantity.ts";
 import type { UnreadableRecord } from "../model/read-record.ts";
@@ -28,6 +28,7 @@ import type {
 import { nodeClassProblem } from "../node-class/validate.ts";
 import { maxPriceProblem } from "../node-pool/max-price.ts";
 import { scheduleProblem } from "../node-pool/schedule.ts";
+import { limitsProblem, statusProblem, withoutAmounts } from "./amounts.ts";
 
 type OtherKind = "PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSINode" | "Namespace";
 
@@ -274,32 +275,4 @@ function contestedInstances(
     return false;
   });
   return { owning, contests };
-}
-
-function limitsProblem({ limits }: NodePool["spec"]): string | undefined {
-  const problem = resourcesProblem(limits);
-  return problem === undefined ? undefined : `spec.limits: ${problem}`;
-}
-
-function statusProblem(status: Node["status"] | NodeClaim["status"]): string | undefined {
-  return resourcesProblem(status?.capacity) ?? resourcesProblem(status?.allocatable);
-}
-
-/** Everything but amounts: labels, ports and topology rules of a running pod still count. */
-function withoutAmounts({ status = {}, ...pod }: Pod): Pod {
-  const { overhead: _, resources: __, ...spec } = pod.spec;
-  const { containerStatuses: ___, initContainerStatuses: ____, resources: _____, allocatedResources: ______, ...rest } = status;
-  return {
-    ...pod,
-    spec: {
-      ...spec,
-      ...(spec.containers && { containers: spec.containers.map(withoutResources) }),
-      ...(spec.initContainers && { initContainers: spec.initContainers.map(withoutResources) }),
-    },
-    status: rest,
-  };
-}
-
-function withoutResources({ resources: _, ...container }: Container): Container {
-  return container;
 }

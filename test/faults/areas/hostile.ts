@@ -35,7 +35,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a NodePool whose limits cannot be read is left out of decisions",
     edits: [
       {
-        file: "core/set-aside/set-aside.ts",
+        file: "core/set-aside/amounts.ts",
         find: "const problem = resourcesProblem(limits);",
         replace: "const problem = limits === null ? resourcesProblem(limits) : undefined;",
       },

@@ -193,7 +193,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a drain lasts five seconds at least, so that a pod bound just before the taint is seen",
     edits: [
       {
-        file: "core/lifecycle/termination.ts",
+        file: "core/lifecycle/drain-node.ts",
         find: "if (view.now - since < MIN_DRAIN_MS) return",
         replace: "if (view.now < since) return",
       },
@@ -205,7 +205,7 @@ export const FAULTS: readonly Fault[] = [
     name: "volumes-until-deadline",
     rule: "detaching volumes is waited for until the deadline, not longer",
     edits: [
-      { file: "core/lifecycle/termination.ts", find: "if (view.now >= deadline) {", replace: "if (view.now >= deadline + 3_600_000) {" },
+      { file: "core/lifecycle/drain-node.ts", find: "if (view.now >= deadline) {", replace: "if (view.now >= deadline + 3_600_000) {" },
     ],
     foundBy: "unit",
     within: TERMINATION,
@@ -241,7 +241,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "an instance that EC2 does not find in the first minute is not taken for gone",
     edits: [
       {
-        file: "core/lifecycle/termination.ts",
+        file: "core/lifecycle/instance-state.ts",
         find: 'if (instance === "gone") return now - launchedAt > LAUNCH_UNSEEN_MS;',
         replace: 'if (instance === "gone") return true;',
       },
@@ -267,7 +267,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a node that is drained is taken out of load balancers",
     edits: [
       {
-        file: "core/lifecycle/termination.ts",
+        file: "core/lifecycle/drain-node.ts",
         find: 'labels: { ...metadata.labels, [EXCLUDE_BALANCERS]: "karpenter" } } };',
         replace: "labels: { ...metadata.labels } } };",
       },
@@ -467,7 +467,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a machine that somebody stopped is not drained: none of its pods runs",
     edits: [
       {
-        file: "core/lifecycle/termination.ts",
+        file: "core/lifecycle/drain-node.ts",
         find: "isGone(view, record) || isStopped(view)) return",
         replace: "isGone(view, record)) return",
       },
@@ -602,7 +602,7 @@ export const FAULTS: readonly Fault[] = [
     rule: "a node is tainted before its pods are evicted",
     edits: [
       {
-        file: "core/lifecycle/termination.ts",
+        file: "core/lifecycle/drain-node.ts",
         find: "const tainted = takenOut(node);",
         replace: "const tainted = view.pods?.length === 0 ? takenOut(node) : undefined;",
       },
