@@ -22,7 +22,7 @@ import { WORLD_TIMES, type WorldName } from "./world/times.ts";
 const DEFAULT_REGION = "us-west-2";
 const DEFAULT_MINUTES = 5;
 const DEFAULT_SEED = 1;
-const DEFAULT_WORLD: WorldName = "fast";
+const DEFAULT_WORLD: WorldName = "aws";
 
 /** The words that the lab takes. */
 export const LAB_ARGUMENTS = {
@@ -58,7 +58,7 @@ export const LAB_ARGUMENTS = {
     world: {
       type: "text",
       value: "NAME",
-      description: `"aws": machines end after 30 to 90 seconds, pods stay for their grace period, boots vary, EC2 keeps its limits of requests and shows changes late; "fast": short times (${DEFAULT_WORLD})`,
+      description: `"aws": machines end after 30 to 90 seconds, pods stay for their grace period, boots vary, EC2 keeps its limits of requests and shows changes late; "fast": short times, for stories that need none of this (${DEFAULT_WORLD})`,
     },
     "no-eks-daemons": {
       type: "flag",

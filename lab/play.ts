@@ -27,7 +27,7 @@ export interface PlayOptions {
   readonly width?: number;
   readonly seed: number;
   readonly region: string;
-  /** How long EC2 and pods take; "fast" when absent. */
+  /** How long EC2 and pods take; "aws" when absent. */
   readonly world?: WorldName;
   readonly print: (line: string) => void;
   /** Leaves out the DaemonSets that EKS runs on each node. */
@@ -181,7 +181,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     seed: options.seed,
     start: START,
     region: options.region,
-    ...(options.world === "aws" && { world: "aws", ec2: {} }),
+    ...(options.world === "fast" ? { world: "fast" } : { ec2: {} }),
     sources: ["notify"],
     settings,
     ...(options.historyFile !== undefined && { store: embeddedNodeClaimStore({ path: options.historyFile }) }),

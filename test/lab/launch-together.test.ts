@@ -69,7 +69,8 @@ describe("NodeClaims of one plan that may become the same machines", () => {
     };
     const pool = (replicas: number) =>
       nodePool([ON_DEMAND, is("node.kubernetes.io/instance-type", "c5.large"), ZONE], { limits: {}, replicas });
-    const lab = await ready([NODE_CLASS, pool(0)], { ec2: {}, settings: { staticCapacity: true }, hooks: { before } });
+    // Machines that join together: the sweep that follows finds all tags to write.
+    const lab = await ready([NODE_CLASS, pool(0)], { world: "fast", ec2: {}, settings: { staticCapacity: true }, hooks: { before } });
     lab.world.apply(pool(60));
     await until(lab, () => messages(lab).filter((message) => message === "initialized nodeclaim").length === 60, 3 * MINUTE);
     delays.length = 0;

@@ -74,7 +74,7 @@ describe("changes that a user makes to NodeClaims, Nodes and NodePools", () => {
     const [node = ""] = names(lab, "Node");
     if (kind === "node") lab.world.delete("Node", node);
     else lab.world.delete("NodeClaim", "by-hand");
-    await pass(lab, MINUTE);
+    await pass(lab, 2 * MINUTE);
     await expectAccountedFor(lab, 0);
     lab.close();
   });
