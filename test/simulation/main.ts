@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { wholeOption } from "../support/number-option.ts";
 import { withPauses } from "./draw/pauses.ts";
-import { drawScript, WORLDS } from "./draw/script.ts";
+import { DEFAULT_WORLD, drawScript, WORLDS } from "./draw/script.ts";
 import { LAWS } from "./invariants/all.ts";
 import { killEverywhere } from "./kill-everywhere.ts";
 import { play } from "./play.ts";
@@ -23,7 +23,8 @@ const USAGE = `node test/simulation/main.ts [options]
   --hours H     play seeds until H virtual cluster-hours are over, whatever --runs says
   --minutes M   virtual minutes of trouble in each run (45)
   --pauses      people pause the cluster meanwhile, as drawn from the seed beside all else
-  --world W     aws: AWS's times, and no faults; faulty: the same with faults; fast: short times, with faults (fast)
+  --world W     aws: AWS's times, and no faults; faulty: the same with faults; fast: short times, with faults
+                (${DEFAULT_WORLD})
   --guard       Lambda ends chains of more than 16 invocations, as for functions that do not allow loops
   --kills       the short stories instead, killed at every remote call
   --every K     with --kills: every K-th place only (1)
@@ -40,7 +41,7 @@ function options() {
       hours: { type: "string" },
       minutes: { type: "string", default: "45" },
       pauses: { type: "boolean", default: false },
-      world: { type: "string", default: "fast" },
+      world: { type: "string", default: DEFAULT_WORLD },
       guard: { type: "boolean", default: false },
       kills: { type: "boolean", default: false },
       every: { type: "string", default: "1" },
@@ -92,7 +93,7 @@ async function main(): Promise<void> {
   }
   const other = beside === undefined ? undefined : await versionOf(beside);
   const played = { ...(other && { beside: other }), ...(guard && { recursiveLoop: {} }) };
-  const words = `${world === "fast" ? "" : ` --world ${world}`}${guard ? " --guard" : ""}`;
+  const words = `${world === DEFAULT_WORLD ? "" : ` --world ${world}`}${guard ? " --guard" : ""}`;
   const sum = total();
   for (let next = seed; next - seed < runs && sum.hours < hours; next++) {
     const drawn = drawScript(next, minutes, world);

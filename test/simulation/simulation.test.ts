@@ -47,7 +47,7 @@ it("equal seeds give equal scripts, and other seeds give others", () => {
 });
 
 it("under AWS's times a script has acts and no faults, and faults when it is faulty", () => {
-  const [aws, faulty, fast] = [drawScript(2, 30, "aws"), drawScript(2, 30, "faulty"), drawScript(2, 30)];
+  const [aws, faulty, fast] = [drawScript(2, 30, "aws"), drawScript(2, 30), drawScript(2, 30, "fast")];
   expect([aws.world, faulty.world, fast.world]).toEqual(["aws", "aws", "fast"]);
   expect(aws.events.filter(isFault)).toEqual([]);
   expect(aws.events).toEqual(faulty.events.filter((event) => !isFault(event)));

@@ -11,12 +11,13 @@ const STRIKES_PER_HOUR: readonly [number, ...number[]] = [0, 10, 30, 60, 120];
 /** What --world takes: AWS's times without faults ("aws") or with them ("faulty"), or fast times with them ("fast"). */
 export const WORLDS = ["aws", "fast", "faulty"] as const;
 export type World = (typeof WORLDS)[number];
+export const DEFAULT_WORLD: World = "faulty";
 
 /**
  * The script of a seed; equal seeds give equal scripts on every machine. Under AWS's times EC2 always keeps its buckets
  * of requests, and SQS hands over several messages at once.
  */
-export function drawScript(seed: number, minutes: number, world: World = "fast"): Script {
+export function drawScript(seed: number, minutes: number, world: World = DEFAULT_WORLD): Script {
   // Adjacent seeds must not give similar scripts.
   const spread = hash(`seed ${seed}`);
   const random = seeded(spread).fork("script");
