@@ -8,8 +8,8 @@ import { disruptionSettings } from "#functions/disruption/settings.ts";
 import type { Settings } from "#functions/shared/cluster-deps.ts";
 import { readClusterState } from "#functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
-import type { Recorder } from "./virtual-time.ts";
 import type { TimelineEntry } from "./render.ts";
+import type { Recorder } from "./virtual-time.ts";
 
 /**
  * From so many frames of a story on, frames are further apart, ms of virtual time: a day of CronJobs has thousands of
