@@ -27,6 +27,12 @@ interface NarratorOptions {
   readonly pricePerHour: () => number;
 }
 
+/** What the functions say of gaps in the bundled data, which no story is about. */
+const ABOUT_DATA: ReadonlySet<string> = new Set([
+  "burstable instance families whose CPU credits are not known count as T3",
+  "instance types without a row of limits have no pods with security groups and no label of their network bandwidth",
+]);
+
 const UNSCHEDULED = "could not schedule pod" satisfies LogMessage;
 
 /**
@@ -60,6 +66,7 @@ export function narrator({ print, pricePerHour, onEntry, ...options }: NarratorO
     },
     hear(line) {
       const { at } = line;
+      if (ABOUT_DATA.has(line.message)) return;
       const unscheduled = fieldsOf(line, UNSCHEDULED);
       if (unscheduled) {
         const [pod, reason] = [String(unscheduled.Pod), String(unscheduled.error)];

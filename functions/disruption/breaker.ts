@@ -28,6 +28,8 @@ type State = Pick<ClusterState, "snapshot" | "records" | "commands" | "nodeClass
 /** The breaker after a look at the pods of the pass; an event on the NodePool says when it opens. */
 export async function readBreaker(state: State, deps: Deps): Promise<CircuitBreaker> {
   const { snapshot, records, commands } = state;
+  // Without nodes there is nothing to hold, and an idle cluster is not to read.
+  if (snapshot.nodeClaims.length === 0 && commands.length === 0) return CLOSED;
   const before = (await readCircuits(deps.cluster.name, deps)) ?? CLOSED;
   const after = look(before, {
     ...{ ...factsOf(state, deps), pods: snapshot.pods, commands },

@@ -1029,8 +1029,8 @@ export const FAULTS: readonly Fault[] = [
     edits: [
       {
         file: "core/disruption/methods/static-drift.ts",
-        find: "settings.terminateFirstDrift ?",
-        replace: "settings.cluster ?",
+        find: "terminateFirstDrift ?",
+        replace: "view ?",
       },
     ],
     foundBy: "unit",
