@@ -31,6 +31,29 @@ export const FAULTS: readonly Fault[] = [
     within: FILES,
   },
   {
+    name: "observe-replacement-is-demand",
+    rule: "a pod of a Job that was evicted is no new demand",
+    edits: [
+      { file: "core/insight/observed/runs.ts", find: "const REPLACED_WITHIN_MS = 120_000;", replace: "const REPLACED_WITHIN_MS = 0;" },
+    ],
+    foundBy: "unit",
+    within: ["test/observe/demand.test.ts"],
+  },
+  {
+    name: "observe-eviction-is-demand",
+    rule: "an evicted pod of a ReplicaSet counts as moved",
+    edits: [{ file: "core/insight/observed/pods.ts", find: "else if (isNew && counts)", replace: "else if (isNew && !counts)" }],
+    foundBy: "unit",
+    within: ["test/observe/demand.test.ts"],
+  },
+  {
+    name: "observe-writes",
+    rule: "the client of a recording passes on nothing but GET",
+    edits: [{ file: "adapters/kubernetes/read-only.ts", find: 'if (method !== "GET") throw', replace: 'if (method === "") throw' }],
+    foundBy: "unit",
+    within: ["test/observe/record.test.ts"],
+  },
+  {
     name: "pods-are-evicted",
     rule: "pods of a removed node become pending",
     edits: [
