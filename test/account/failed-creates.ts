@@ -1,6 +1,6 @@
 import type { Account } from "./account.ts";
 import { accountWith, installersPolicy } from "./account-of.ts";
-import { clear, found, installer } from "./installing.ts";
+import { clear, found, installer, matchLogGroups } from "./installing.ts";
 import type { AccountSettings } from "./rules.ts";
 
 // First creations that fail, each of another cause: the sentence that the person reads, what is left, and the next try.
@@ -30,7 +30,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   "the cluster writes no audit log": {
     account: { logGroups: {} },
     settings: { clusters: [{ name: "c1", sources: ["audit", "sweep"] }] },
-    says: "The specified log group does not exist",
+    says: "there is no log group /aws/eks/c1/cluster; have EKS write the audit log",
     mend: { account: { logGroups: { "/aws/eks/c1/cluster": 0 } } },
   },
   "others have taken both subscription filters of the audit log": {
@@ -97,12 +97,15 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
 export async function playCause(account: Account, dir: string, { account: changed, settings, says, mend }: Cause): Promise<string> {
   account.settings = accountWith(changed);
   await clear(account);
+  await matchLogGroups(account);
   const run = installer(dir);
   const first = await run(settings, true);
-  if (!first.failed || !first.end.includes(says)) throw new Error(`the first try ends otherwise: ${first.end}\n${first.text}`);
+  if (!first.failed || !`${first.text}\n${first.end}`.includes(says))
+    throw new Error(`the first try ends otherwise: ${first.end}\n${first.text}`);
   const left = Object.entries(await found(account)).filter(([kind, names]) => kind !== "stacks" && names.length > 0);
   if (left.length > 0) throw new Error(`the first try leaves ${JSON.stringify(Object.fromEntries(left))}`);
   account.settings = accountWith({ ...changed, ...mend.account });
+  await matchLogGroups(account);
   const second = await run({ ...settings, ...mend.settings }, true);
   if (second.failed) throw new Error(`the next try fails: ${second.end}`);
   return first.end;

@@ -115,6 +115,17 @@ export async function found({ ministack }: Account) {
   };
 }
 
+/** Makes the log groups of EKS that the account is to have, and removes others: `install` asks for them beforehand. */
+export async function matchLogGroups({ ministack, settings }: Account): Promise<void> {
+  const call = (action: string, input: object) =>
+    awsJson<{ readonly logGroups?: readonly { readonly logGroupName: string }[] }>(ministack, "logs", `Logs_20140328.${action}`, input);
+  const { logGroups = [] } = await call("DescribeLogGroups", { logGroupNamePrefix: "/aws/eks/" });
+  const there = logGroups.map(({ logGroupName }) => logGroupName);
+  const wanted = Object.keys(settings.logGroups);
+  for (const logGroupName of wanted.filter((name) => !there.includes(name))) await call("CreateLogGroup", { logGroupName });
+  for (const logGroupName of there.filter((name) => !wanted.includes(name))) await call("DeleteLogGroup", { logGroupName });
+}
+
 /** Removes the stack, with its table, so that the next case begins in an empty account. */
 export async function clear(account: Account): Promise<void> {
   const { ministack } = account;
