@@ -26,7 +26,7 @@ export interface ReplayChoice {
 }
 
 /** Plays the demand of a trace with karpenter-serverless and compares what came of it. Throws InputError. */
-export async function compared(trace: Trace, choice: ReplayChoice): Promise<Comparison> {
+export async function compared(trace: Trace & { readonly leftOut?: readonly string[] }, choice: ReplayChoice): Promise<Comparison> {
   const { header, entries } = trace;
   const catalogue = catalogueOf(header.region);
   const [first, last] = [entries[0], entries.at(-1)];
@@ -46,6 +46,7 @@ export async function compared(trace: Trace, choice: ReplayChoice): Promise<Comp
     replayed: figuresOf(played.trace, priceOf, from),
     assumed: [
       ...sentences,
+      ...(trace.leftOut?.length ? [`Left out of the trace: ${listed(trace.leftOut, 3)}.`] : []),
       ...(played.refused.length > 0 ? [`Left out of the replay: ${listed(played.refused, 3)}.`] : []),
       ...assumptions(trace, boots, observed.unpriced),
     ],

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { constants, gunzipSync, gzipSync } from "node:zlib";
+import { readableEntry } from "#core/insight/observed/readable.ts";
 import type { Trace, TraceEntry, TraceHeader } from "#core/insight/observed/trace.ts";
 import { InputError } from "#terminal/input-error.ts";
 
@@ -55,8 +56,14 @@ export class TraceFile {
   }
 }
 
+/** A trace as a file holds it. */
+interface ReadTrace extends Trace {
+  /** Objects that cannot be read, and why; each once. */
+  readonly leftOut: readonly string[];
+}
+
 /** Reads a trace, also one whose recording was killed. Throws InputError. */
-export function readTrace(path: string): Trace {
+export function readTrace(path: string): ReadTrace {
   if (!existsSync(path)) throw new InputError(`there is no trace ${path}; record one with karpenter-serverless observe --record ${path}`);
   const [first, ...lines] = completeLines(path);
   const header = first as Partial<TraceHeader> | undefined;
@@ -64,7 +71,18 @@ export function readTrace(path: string): Trace {
     throw new InputError(`${path} is no trace, or holds no look; record one with karpenter-serverless observe --record FILE`);
   if (header.trace !== 1)
     throw new InputError(`${path} has format ${String(header.trace)}, which a later version wrote; replay it with that version`);
-  return { header: header as TraceHeader, entries: lines as readonly TraceEntry[] };
+  if (typeof header.region !== "string" || typeof header.cluster !== "string" || !Number.isFinite(header.everyMs))
+    throw new InputError(`${path}: its first line names no cluster, region and everyMs; record the trace again`);
+  const read = lines.map((line, i) => {
+    try {
+      return readableEntry(line);
+    } catch (error) {
+      throw new InputError(`${path}, line ${i + 2}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
+  const leftOut = [...new Set(read.flatMap((one) => one.leftOut))];
+  const { autoscaler = "no autoscaler", unread = [] } = header;
+  return { header: { ...(header as TraceHeader), autoscaler, unread }, entries: read.map(({ entry }) => entry), leftOut };
 }
 
 /** The lines of the file, without one at the end that was cut off. */

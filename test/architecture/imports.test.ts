@@ -92,6 +92,7 @@ const SCHEDULING = [
 const OBSERVED = [
   "earlier.ts",
   "trace.ts",
+  "readable.ts",
   "owners.ts",
   "runs.ts",
   "boots.ts",

@@ -6,6 +6,7 @@ import { onlyGet } from "#adapters/kubernetes/read-only.ts";
 import { observeCommand } from "#cli/observe/command.ts";
 import { reportHtml } from "#cli/observe/html.ts";
 import { type Observed, record } from "#cli/observe/record.ts";
+import { compared } from "#cli/observe/replay.ts";
 import { readTrace } from "#cli/observe/trace-file.ts";
 import type { TracedKind } from "#core/insight/observed/trace.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
@@ -107,6 +108,30 @@ describe("a recording", () => {
     expect(() => readTrace(other)).toThrow(/is no trace/);
     expect(() => readTrace(join(folder, "none"))).toThrow(/there is no trace/);
   });
+});
+
+it("an object that cannot be read is left out of the replay and named; the rest is played", async () => {
+  const path = join(folder, "odd.trace");
+  const odd = {
+    metadata: { name: "odd", namespace: "shop", uid: "odd" },
+    spec: { containers: [{ resources: { requests: { cpu: "1e1.5" } } }] },
+  };
+  const header = { trace: 1, cluster: "prod", region: "us-west-2", everyMs: 15_000 };
+  const sets = [{ metadata: { name: "r" } }, { metadata: { name: "s" }, spec: { replicas: 2 } }];
+  const put = { Pod: [pod("a"), odd, { spec: {} }], ReplicaSet: sets, Else: [{}] };
+  writeFileSync(path, [header, { at: START, put }, { at: START + 60_000 }].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const trace = readTrace(path);
+  expect(trace.entries[0]?.put?.Pod?.map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  expect(trace.leftOut).toEqual([
+    "ReplicaSet r: it has no spec",
+    "ReplicaSet s: it has no template",
+    expect.stringMatching(/^Pod odd: .*"1e1\.5" is not valid/),
+    "Pod without a name: it has no name",
+  ]);
+  const { assumed } = await compared(trace, { settings: {}, apply: [], seed: 1 });
+  expect(assumed.join("\n")).toContain("Left out of the trace: ReplicaSet r: it has no spec");
+  writeFileSync(path, `${JSON.stringify(header)}\n[1]\n`);
+  expect(() => readTrace(path)).toThrow(/line 2: a line has no time/);
 });
 
 it("the client of a recording passes on nothing but GET", () => {
