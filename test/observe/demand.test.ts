@@ -107,6 +107,14 @@ describe("what owners ask for is demand", () => {
     expect([moves, unbound, waits.most]).toEqual([1, ["shop/c"], 5]);
   });
 
+  it("a pod that was created in the second of the first look, after it, is new", () => {
+    const trace = traceOf([
+      [0.7, { Pod: [] }],
+      [15, { Pod: [pod("a", { ownedBy: "Job/run", created: 0, node: "n1" })] }],
+    ]);
+    expect(figuresOf(trace, () => 1, START + 700).waits.pods).toBe(1);
+  });
+
   it("a pod of a Job that was evicted goes on in its replacement, and runs as long as that ran", () => {
     const trace = traceOf([
       [0, { Pod: [] }],

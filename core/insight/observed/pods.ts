@@ -27,7 +27,8 @@ export class Pods {
   readonly #replicas = new Map<string, number>();
 
   constructor(from: number) {
-    this.#from = from;
+    // The API server writes times in whole seconds.
+    this.#from = Math.floor(from / 1_000) * 1_000;
   }
 
   take({ at, put = {}, gone = [] }: TraceEntry, isFirst: boolean): void {
