@@ -13,7 +13,7 @@ import type { E2eWorld } from "../world.ts";
 /** A pause is in force so long after its order (docs/pause.md), ms. */
 const IN_FORCE_MS = 10_000;
 /** Longer than consolidateAfter, the validation of a command and a sweep together, ms. */
-const OBSERVED_MS = 90_000;
+const OBSERVED_MS = 80_000;
 const CONFIG_MAP = { name: "karpenter-serverless-pause", namespace: "kube-system" } as const;
 
 /** The ports of the commands `pause` and `resume`, for the stack of this run. */
