@@ -1,11 +1,10 @@
 import { perHour } from "#core/disruption/prices/money.ts";
-import { figuresOf } from "#core/insight/observed/figures.ts";
-import type { PriceOf } from "#core/insight/observed/machines.ts";
+import { Machines, type PriceOf } from "#core/insight/observed/machines.ts";
 import { autoscalerOf } from "#core/insight/observed/owners.ts";
 import { type Look, statesOf, TRACED_KINDS, type Trace, type TracedKind, TraceWriter } from "#core/insight/observed/trace.ts";
 import type { KubernetesObject } from "#core/model/kubernetes.ts";
 import type { Pod } from "#core/model/pod.ts";
-import { isTerminating } from "#core/pods/predicates.ts";
+import { isActive } from "#core/pods/predicates.ts";
 import { RefusedError } from "#core/ports/errors.ts";
 import { counted, listed } from "#core/scheduling/reasons/words.ts";
 import { TraceFile } from "./trace-file.ts";
@@ -150,13 +149,13 @@ interface LineFacts extends Pick<Observed, "now"> {
 /** "10:32:00  63 nodes  ~$4.21/h  412 pods, 3 wait  1.2 MB". */
 function lineOf(look: Look, { now, priceOf, autoscaler, bytes }: LineFacts): string {
   const at = now();
-  const header: Trace["header"] = { trace: 1, cluster: "", region: "", everyMs: 0, autoscaler, unread: [] };
-  const entries = [{ at, put: look }, { at: at + 3_600_000 }];
-  const { machines, dollars } = figuresOf({ header, entries }, priceOf, at);
-  const pods = (look.Pod ?? []) as readonly Pod[];
-  const active = pods.filter((pod) => !isTerminating(pod) && pod.status?.phase !== "Succeeded" && pod.status?.phase !== "Failed");
+  const machines = new Machines(priceOf, autoscaler);
+  machines.take({ at, put: look });
+  // What they cost in the next hour, if all stay.
+  const { dollars, machines: count } = machines.figures(at, at + 3_600_000);
+  const active = ((look.Pod ?? []) as readonly Pod[]).filter(isActive);
   const waiting = active.filter(({ spec }) => spec.nodeName === undefined).length;
-  const nodes = counted(Math.round(machines.mean), "node");
+  const nodes = counted(count.most, "node");
   return [
     new Date(at).toISOString().slice(11, 19),
     nodes,

@@ -22,7 +22,6 @@ export interface ReplayChoice {
   /** Paths of manifests whose NodePools and EC2NodeClasses take the place of all recorded ones. */
   readonly apply: readonly string[];
   readonly seed: number;
-  readonly onProgress?: (share: number) => void;
 }
 
 /** Plays the demand of a trace with karpenter-serverless and compares what came of it. Throws InputError. */
@@ -38,7 +37,6 @@ export async function compared(trace: Trace & { readonly leftOut?: readonly stri
   const boots = bootsOf(trace);
   const played = await replay(demand, {
     ...{ header, catalogue, settings: choice.settings, seed: choice.seed, boots, from, to },
-    onProgress: (at) => choice.onProgress?.((at - from) / (to - from)),
   });
   const observed = figuresOf(trace, priceOf, from);
   return {

@@ -5,6 +5,8 @@ import { HOURS_A_MONTH } from "#core/model/prices.ts";
 import { counted, listed } from "#core/scheduling/reasons/words.ts";
 import { INSTALLED } from "#settings/program.ts";
 import { wrapped } from "#terminal/columns.ts";
+import { timeText } from "../history/time.ts";
+import { dollars } from "../what-if/table.ts";
 
 /** What a replay is compared by. */
 export interface Comparison {
@@ -19,7 +21,7 @@ export interface Comparison {
   readonly assumed: readonly string[];
 }
 
-const dollars = (amount: number): string => `~$${amount.toFixed(amount < 100 ? 2 : 0)}`;
+const about = (amount: number): string => `~${dollars(amount)}`;
 const change = (before: number, after: number): string => {
   if (before === 0) return "";
   const percent = (100 * (after - before)) / before;
@@ -41,8 +43,8 @@ export function rowsOf({ observed, replayed }: Comparison): readonly Row[] {
     withChange ? change(of(observed), of(replayed)) : "",
   ];
   return [
-    row("cost", (one) => one.dollars, dollars, true),
-    row("a month at this rate", month, dollars),
+    row("cost", (one) => one.dollars, about, true),
+    row("a month at this rate", month, about),
     row("nodes, mean", ({ machines }) => machines.mean, oneDigit, true),
     row("nodes, most", ({ machines }) => machines.most, String),
     row("nodes bought", ({ machines }) => machines.bought, String),
@@ -60,14 +62,14 @@ export function poolRows({ observed, replayed }: Comparison): readonly Row[] {
   const names = [...new Set([...observed.byNodePool.keys(), ...replayed.byNodePool.keys()])].sort();
   return names.map((name) => {
     const [before, after] = [observed.byNodePool.get(name) ?? 0, replayed.byNodePool.get(name) ?? 0];
-    return [name, dollars(before), dollars(after), change(before, after)];
+    return [name, about(before), about(after), change(before, after)];
   });
 }
 
 /** What would have been worse, a sentence each. */
 function worse({ observed: was, replayed: would }: Comparison): readonly string[] {
   const found: string[] = [];
-  if (would.dollars > was.dollars * 1.001) found.push(`nodes cost ${dollars(would.dollars - was.dollars)} more`);
+  if (would.dollars > was.dollars * 1.001) found.push(`nodes cost ${about(would.dollars - was.dollars)} more`);
   if (would.moves > was.moves) found.push(`${counted(would.moves - was.moves, "more pod")} moved`);
   if (would.waits.p50 > was.waits.p50 + 0.5) found.push(`half of the new pods waited ${seconds(would.waits.p50 - was.waits.p50)} longer`);
   if (would.waits.p95 > was.waits.p95 + 0.5) found.push(`one new pod in twenty waited ${seconds(would.waits.p95 - was.waits.p95)} longer`);
@@ -81,14 +83,15 @@ function worse({ observed: was, replayed: would }: Comparison): readonly string[
 export function verdict(comparison: Comparison): string {
   const { observed: was, replayed: would, from, to } = comparison;
   const nodes = `${oneDigit(would.machines.mean)} nodes instead of ${oneDigit(was.machines.mean)}`;
-  return `In ${span(to - from)} the nodes cost ${dollars(was.dollars)}; with ${INSTALLED} they would have cost ${dollars(would.dollars)}${was.dollars > 0 ? ` (${change(was.dollars, would.dollars)})` : ""}, with ${nodes} on average, ${would.moves} pods moved instead of ${was.moves}, and new pods waiting ${seconds(would.waits.p95)} at p95 instead of ${seconds(was.waits.p95)}.`;
+  return `In ${span(to - from)} the nodes cost ${about(was.dollars)}; with ${INSTALLED} they would have cost ${about(would.dollars)}${was.dollars > 0 ? ` (${change(was.dollars, would.dollars)})` : ""}, with ${nodes} on average, ${would.moves} pods moved instead of ${was.moves}, and new pods waiting ${seconds(would.waits.p95)} at p95 instead of ${seconds(was.waits.p95)}.`;
 }
 
 /** The cluster and the time that is compared. */
 export const title = ({ header, from, to, looks }: Comparison): string =>
   `${header.cluster}, ${when(from)} to ${when(to)} UTC, ${counted(looks, "look")}`;
 
-const when = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+/** To the minute, UTC. */
+const when = (at: number): string => timeText(at).slice(0, 16);
 
 /** What would have been worse, or that nothing would. */
 export function worseText(comparison: Comparison): string {

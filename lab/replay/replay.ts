@@ -22,8 +22,6 @@ interface ReplayOptions {
   /** When the demand begins and ends, ms since the epoch. */
   readonly from: number;
   readonly to: number;
-  /** Called after each look with the time that has been played, ms since the epoch. */
-  readonly onProgress?: (at: number) => void;
 }
 
 /** What came of a replay. */
@@ -56,15 +54,23 @@ export async function replay(demand: readonly DemandChange[], options: ReplayOpt
     if (change.at <= from) play();
     else clock.at(change.at, "a user of the cluster", play);
   }
+  const entries = await recordLab(lab, { from, to, everyMs });
+  lab.close();
+  return { trace: { header: { ...header, autoscaler: "Karpenter" }, entries }, refused: [...refused] };
+}
+
+/** Plays the lab on and looks at its cluster at each interval, as a recording looks at a real one. */
+export async function recordLab(
+  lab: Lab,
+  { from, to, everyMs }: { readonly from: number; readonly to: number; readonly everyMs: number },
+): Promise<readonly TraceEntry[]> {
   const writer = new TraceWriter();
   const entries: TraceEntry[] = [];
   for (let at = from; at <= to; at += everyMs) {
-    await clock.run({ until: at });
+    await lab.world.clock.run({ until: at });
     entries.push(writer.entry(at, look(lab)));
-    options.onProgress?.(at);
   }
-  lab.close();
-  return { trace: { header: { ...header, autoscaler: "Karpenter" }, entries }, refused: [...refused] };
+  return entries;
 }
 
 const look = ({ world }: Lab): Partial<Record<TracedKind, readonly KubernetesObject[]>> =>

@@ -1,6 +1,7 @@
-import { TRACED_KINDS, type Trace, type TraceEntry, TraceWriter } from "#core/insight/observed/trace.ts";
+import type { Trace } from "#core/insight/observed/trace.ts";
 import type { Settings } from "#functions/shared/cluster-deps.ts";
 import { createLab, type Lab } from "#lab/host.ts";
+import { recordLab } from "#lab/replay/replay.ts";
 import { DEFAULT_POOL } from "#lab/stories.ts";
 import { RUN_SECONDS } from "#lab/world/actors/kubelet.ts";
 import type { ApiObject } from "#manifests/api-object.ts";
@@ -31,12 +32,7 @@ export async function observedLab(
   for (const object of objects) lab.world.apply(object);
   const from = START + 30 * MINUTE_MS;
   for (const [minute, act] of acts) clock.at(from + minute * MINUTE_MS, "a user", () => act(lab));
-  const writer = new TraceWriter();
-  const entries: TraceEntry[] = [];
-  for (let at = from; at <= from + minutes * MINUTE_MS; at += everyMs) {
-    await clock.run({ until: at });
-    entries.push(writer.entry(at, Object.fromEntries(TRACED_KINDS.map((kind) => [kind, lab.world.store.list(kind)]))));
-  }
+  const entries = await recordLab(lab, { from, to: from + minutes * MINUTE_MS, everyMs });
   const header = { trace: 1, cluster: "prod", region: "us-west-2", everyMs, autoscaler: "Karpenter", unread: [] } as const;
   return { trace: { header, entries }, lab };
 }

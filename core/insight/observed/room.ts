@@ -55,6 +55,7 @@ export class Room {
         this.#pods.set(uid, { node: pod.spec.nodeName, amount: { cpu, memory } });
       }
     }
+    if (gone.length === 0 && put.Node === undefined && put.Pod === undefined) return;
     const asked = [...this.#pods.values()].filter(({ node }) => this.#managed.has(node)).map(({ amount }) => amount);
     const [all, used] = [summed([...this.#nodes.values()].map(({ amount }) => amount)), summed(asked)];
     this.#now = { cpu: all.cpu, memory: all.memory, askedCpu: used.cpu, askedMemory: used.memory };

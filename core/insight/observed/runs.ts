@@ -2,6 +2,7 @@ import { conditionOf, fromRfc3339 } from "../../model/conditions.ts";
 import type { KubernetesObject, OwnerReference } from "../../model/kubernetes.ts";
 import type { Pod } from "../../model/pod.ts";
 import { isTerminal, podUid } from "../../pods/predicates.ts";
+import { earlier } from "./earlier.ts";
 
 /**
  * How long after the end of a pod a new pod of the same controller counts as its replacement: longer than the Job
@@ -58,7 +59,7 @@ export class Runs {
 
   #begin(pod: Pod, at: number, isFirst: boolean): void {
     const created = fromRfc3339(pod.metadata.creationTimestamp);
-    const from = isFirst || Number.isNaN(created) ? at : Math.min(created, at);
+    const from = isFirst ? at : earlier(created, at);
     const replacedRun = this.#takeInterrupted(controllerOf(pod), from);
     const run: OpenRun = replacedRun ?? { pod, from, to: undefined, seconds: undefined, replaced: 0 };
     if (replacedRun === undefined) this.#all.push(run);
@@ -79,7 +80,7 @@ export class Runs {
   #finish(run: OpenRun, pod: Pod, at: number): void {
     if (run.seconds !== undefined) return;
     const ended = fromRfc3339(conditionOf(pod.status?.conditions, "Ready")?.lastTransitionTime);
-    run.to = Number.isNaN(ended) ? at : Math.min(ended, at);
+    run.to = earlier(ended, at);
     const started = fromRfc3339(pod.status?.startTime);
     run.seconds = Math.max(1, Math.round((run.to - (Number.isNaN(started) ? run.from : started)) / 1_000));
   }
