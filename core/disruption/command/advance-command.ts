@@ -11,11 +11,10 @@ import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { DecisionInput } from "../consolidation/input.ts";
 import { exceedsRate, isHeld } from "../limits/counted.ts";
 import { formatDollars } from "../prices/money.ts";
-import { savingsOf } from "../prices/savings.ts";
 import { disruptedEntry, disruptionFailed } from "../reports/history.ts";
 import { onBoth } from "../reports/plan-events.ts";
 import { commandFields, commandName, commandText, disruptingVia } from "../reports/wording.ts";
-import { commandCandidate, consolidationTypeOf } from "./command.ts";
+import { commandCandidate, consolidationTypeOf, savingsOfCommand } from "./command.ts";
 import type { CommandAction, CommandStep } from "./command-action.ts";
 import { isUp, mark, stateOf, unmark } from "./marking.ts";
 import { nameReplacements } from "./replacement-names.ts";
@@ -156,7 +155,7 @@ const ABANDONED = {
 function execute(context: StepContext, { candidates }: Extract<Validation, { holds: true }>): CommandStep {
   const { command, view, now } = context;
   const kept = candidates.map(commandCandidate).sort((a, b) => order(command, a.nodeClaim) - order(command, b.nodeClaim));
-  const narrowed = { ...command, candidates: kept, savingsPerHour: command.repair?.reboots ? 0 : savingsOf(kept, command.replacements) };
+  const narrowed = { ...command, candidates: kept, savingsPerHour: savingsOfCommand(command, kept, command.replacements) };
   const taken = new Set([...view.records.keys(), ...view.claims.keys()].filter((name) => view.records.get(name)?.commandId !== command.id));
   const replacements = nameReplacements(command, taken);
   const replacementClaims = replacements.map(({ name }) => name);

@@ -27,6 +27,14 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
   };
 }
 
+/** USD per hour that a command saves; a reboot keeps the machine. */
+export function savingsOfCommand(
+  { repair }: Pick<CommandRecord, "repair">,
+  ...nodes: Parameters<typeof savingsOf>
+): ReturnType<typeof savingsOf> {
+  return repair?.reboots ? 0 : savingsOf(...nodes);
+}
+
 const AT_ONCE: ReadonlySet<Method> = new Set(["drift", "sleep", "repair"]);
 
 /**
@@ -63,8 +71,7 @@ export function newCommand(decided: {
     ...(decided.repair && { repair: decided.repair }),
     ...(decided.terminateFirst && { terminateFirst: decided.terminateFirst }),
     replacementClaims: [],
-    // A reboot keeps the machine.
-    savingsPerHour: decided.repair?.reboots ? 0 : savingsOf(candidates, replacements),
+    savingsPerHour: savingsOfCommand(decided, candidates, replacements),
     ...(tried.length > 0 && { tried: bestOthers(tried, candidates), triedCount: tried.length }),
     phase: "Validating",
     createdAt: now,
